@@ -575,7 +575,7 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 					Done()
 			})
 	s.Keep("app", "us-west", "ready", "K")
-	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "delete", "app", "--skip")
+	r := inProcess{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "delete", "app", "--skip")
 	r.wantCode(t, 130)
 	if !strings.Contains(r.stderr, "deleting app: interrupted; the request may have succeeded") {
 		t.Errorf("it said %s", r.stderr)

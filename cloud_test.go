@@ -114,7 +114,8 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 						s.Misbehave(method, cloudtest.Times(20, parrot(c.name, c.text))...)
 					}
 					env := append(s.Env(), "VBOT_ORGANIZATION="+organization)
-					r := here{env: env, stdin: strings.NewReader(cloudtest.Token), dir: "/nowhere"}.vbot(t,
+					in := inProcess{env: env, stdin: strings.NewReader(cloudtest.Token), dir: "/nowhere"}
+					r := in.vbot(t,
 						strings.Fields("cloud "+args+end)...)
 					s.Close()
 					for _, secret := range []string{
@@ -156,7 +157,7 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 		"GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set")
 	s.Orgs = []string{"a-long-organization"}
 	s.Keep("a-long-name-of-a-set", "pce-acme-production", "ready", "A_KEY_THAT_IS_OLD")
-	r = here{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set",
+	r = inProcess{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set",
 		"a-long-name-of-a-set", "A=pce-acme-production", "B=A_KEY_THAT_IS_OLD",
 		"A_KEY_THAT_IS_NEW=A_KEY_THAT_IS_NEW", "C=a-long-organization", "D=a-long-name-of-a-set", "--skip",
 		"--wait")
@@ -279,7 +280,7 @@ func TestWaitPolls(t *testing.T) {
 		s := cloudtest.Bare(t, "vbot/"+version).Misbehave("GET", cloudtest.Right)
 		s.Misbehave("GET", c.poll)
 		s.Statuses = []string{"ready"}
-		r := here{ctx: ctx, env: s.Env()}.vbot(t,
+		r := inProcess{ctx: ctx, env: s.Env()}.vbot(t,
 			append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
 		s.Close()
 		cancel()

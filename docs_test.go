@@ -99,7 +99,7 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 			return
 		}
 		var help cli.HelpPage
-		if err := json.Unmarshal([]byte(here{}.vbot(t,
+		if err := json.Unmarshal([]byte(inProcess{}.vbot(t,
 			append(strings.Fields(path)[1:], "--help", "--json")...).stdout), &help); err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func TestConfigFileForms(t *testing.T) {
 	if !slices.Equal(got.Transports, []string{"rtc_hosted"}) || got.ProjectName != "there" {
 		t.Errorf("got %+v", got)
 	}
-	long := here{
+	long := inProcess{
 		stdin: strings.NewReader(`{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`),
 		dir:   dir,
 	}.vbot(t, "init", "-c", "-")
@@ -143,7 +143,7 @@ func TestEveryOption(t *testing.T) {
 	for _, o := range bot.Options {
 		values := samples(cat, o)
 		for i, value := range values {
-			said, want := bed(t, cat, o, value)
+			said, want := botAccepting(t, cat, o, value)
 			whole, err := json.MarshalIndent(want, "", "  ")
 			if err != nil {
 				t.Fatal(err)
@@ -197,8 +197,10 @@ func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 	return []bot.Value{{Text: "Another name"}}
 }
 
-// bed is a bot that accepts the value: the values given, and the resulting configuration.
-func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values, bot.Config) {
+// botAccepting is a bot that accepts the value: the values given, and the resulting configuration.
+func botAccepting(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values,
+	bot.Config,
+) {
 	t.Helper()
 	realtime := bot.Values{
 		bot.OptTransports: {List: []string{"websocket"}},

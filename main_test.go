@@ -73,22 +73,22 @@ type result struct {
 // vbot is a run of vbot in dir, within the test.
 func vbot(t testing.TB, dir string, args ...string) result {
 	t.Helper()
-	return here{dir: dir}.vbot(t, args...)
+	return inProcess{dir: dir}.vbot(t, args...)
 }
 
-// with is the input of a process of vbot; the zero value is an empty stdin. A test needs a process
+// subprocess is the input of a process of vbot; the zero value is an empty stdin. A test needs a process
 // for signals, terminals, the environment that libraries read, and code that may end a process.
-type with struct {
+type subprocess struct {
 	stdin string
 	env   []string
 }
 
 // vbot runs the real command in dir and waits for it.
-func (w with) vbot(t testing.TB, dir string, args ...string) result {
+func (s subprocess) vbot(t testing.TB, dir string, args ...string) result {
 	t.Helper()
 	cmd := vbotCommand(t, dir, args...)
-	cmd.Stdin = strings.NewReader(w.stdin)
-	cmd.Env = append(cmd.Env, w.env...)
+	cmd.Stdin = strings.NewReader(s.stdin)
+	cmd.Env = append(cmd.Env, s.env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -205,9 +205,9 @@ func TestProcess(t *testing.T) {
 			env, args := []string{"VBOT_CONFIG=none.json"}, strings.Fields(c.line)
 			var r result
 			if process {
-				r = with{stdin: c.stdin, env: env}.vbot(t, dir, args...)
+				r = subprocess{stdin: c.stdin, env: env}.vbot(t, dir, args...)
 			} else {
-				r = here{stdin: strings.NewReader(c.stdin), env: env, dir: dir}.vbot(t, args...)
+				r = inProcess{stdin: strings.NewReader(c.stdin), env: env, dir: dir}.vbot(t, args...)
 			}
 			r.wantCode(t, c.code)
 			got = append(got, string(r.transcript(dir))+
@@ -241,7 +241,7 @@ func TestHelp(t *testing.T) {
 	parallel(t)
 	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
 		words := strings.Fields(path)[1:]
-		r := (here{}).vbot(t, append([]string{"help"}, words...)...)
+		r := (inProcess{}).vbot(t, append([]string{"help"}, words...)...)
 		r.wantCode(t, 0)
 		golden(t, "help/"+cmp.Or(strings.Join(words, "-"), "vbot")+".txt", []byte(r.stdout))
 		for line := range strings.Lines(r.stdout) {
@@ -257,7 +257,8 @@ func TestHelp(t *testing.T) {
 		for _, args := range [][]string{
 			append(words, "--help"), append(words, "-h"), append([]string{"--help"}, words...),
 		} {
-			if same := (here{}).vbot(t, args...); !c.Topic && (same.stdout != r.stdout || same.stderr != "") {
+			if same := (inProcess{}).vbot(t,
+				args...); !c.Topic && (same.stdout != r.stdout || same.stderr != "") {
 				t.Errorf("vbot %q prints %s%s", args, same.stdout, same.stderr)
 			}
 		}
@@ -341,7 +342,7 @@ func TestTopics(t *testing.T) {
 // --version works after every command, and before it.
 func TestVersion(t *testing.T) {
 	parallel(t)
-	off := with{env: []string{"GODEBUG=fips140=off"}}
+	off := subprocess{env: []string{"GODEBUG=fips140=off"}}
 	for _, args := range [][]string{
 		{"version"},
 		{"--version"},
@@ -391,7 +392,7 @@ func TestRevision(t *testing.T) {
 func TestVersionAndFIPS(t *testing.T) {
 	parallel(t)
 	for godebug, mode := range map[string]string{"off": "off", "on": "on", "only": "on"} {
-		w := with{env: []string{"GODEBUG=fips140=" + godebug}}
+		w := subprocess{env: []string{"GODEBUG=fips140=" + godebug}}
 		want := fmt.Sprintf("\"fips140\": %q,\n  \"fips140_module\": %q\n}", mode, fips140.Version())
 		if r := w.vbot(t, t.TempDir(), "version", "--json"); !strings.Contains(r.stdout, want) {
 			t.Errorf("fips140=%s: vbot version --json printed %s", godebug, r.stdout)
@@ -485,9 +486,9 @@ func BenchmarkVersion(b *testing.B) {
 	}
 }
 
-// here is a run of vbot within the test. Unless dir is given, its directory does not exist. It
+// inProcess is a run of vbot within the test. Unless dir is given, its directory does not exist. It
 // does not read settings of the person who runs the tests.
-type here struct {
+type inProcess struct {
 	ctx   context.Context
 	stdin io.Reader
 	env   []string
@@ -495,33 +496,33 @@ type here struct {
 	clock *cloudtest.Clock
 }
 
-func (h here) vbot(t testing.TB, args ...string) result {
+func (in inProcess) vbot(t testing.TB, args ...string) result {
 	t.Helper()
-	if h.ctx == nil {
-		h.ctx = context.Background()
+	if in.ctx == nil {
+		in.ctx = context.Background()
 	}
-	if h.stdin == nil {
-		h.stdin = strings.NewReader("")
+	if in.stdin == nil {
+		in.stdin = strings.NewReader("")
 	}
-	if h.dir == "" {
-		h.dir = filetest.Fresh(t)
+	if in.dir == "" {
+		in.dir = filetest.Fresh(t)
 	}
-	if h.clock == nil {
-		h.clock = &cloudtest.Clock{Time: time.Unix(1e9, 0)}
+	if in.clock == nil {
+		in.clock = &cloudtest.Clock{Time: time.Unix(1e9, 0)}
 	}
-	h.env = append([]string{"VBOT_CONFIG=none"}, h.env...)
+	in.env = append([]string{"VBOT_CONFIG=none"}, in.env...)
 	var stdout, stderr bytes.Buffer
-	code := run(h.ctx, args, &cli.Env{
-		Stdin: h.stdin, Stdout: &stdout, Stderr: &stderr, Dir: h.dir,
+	code := run(in.ctx, args, &cli.Env{
+		Stdin: in.stdin, Stdout: &stdout, Stderr: &stderr, Dir: in.dir,
 		Getenv: func(name string) string {
-			for _, kv := range slices.Backward(h.env) {
+			for _, kv := range slices.Backward(in.env) {
 				if v, ok := strings.CutPrefix(kv, name+"="); ok {
 					return v
 				}
 			}
 			return ""
 		},
-		Now: h.clock.Now, Pause: h.clock.Pause, WithTimeout: h.clock.WithTimeout,
+		Now: in.clock.Now, Pause: in.clock.Pause, WithTimeout: in.clock.WithTimeout,
 		Random: func() float64 { return 0.5 },
 	})
 	return result{args, stdout.String(), stderr.String(), code}
@@ -530,7 +531,7 @@ func (h here) vbot(t testing.TB, args ...string) result {
 // runOn runs vbot within the test against the stand-in, signed in.
 func runOn(t testing.TB, s *cloudtest.Standin, args ...string) result {
 	t.Helper()
-	return here{env: s.Env(), clock: s.Clock}.vbot(t, args...)
+	return inProcess{env: s.Env(), clock: s.Clock}.vbot(t, args...)
 }
 
 // transcriptOn is the run as it looked, with API instead of the stand-in's address.

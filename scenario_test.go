@@ -238,7 +238,7 @@ func (s *scenario) run(line string, recorded []string) []string {
 	if len(words) == 2 && words[0] == "stored" && s.api != nil {
 		return append(block("stdout", storedValues(s.api.Values(words[1]))), "--- exit 0")
 	}
-	in := here{dir: s.dir, env: slices.Clone(s.env)}
+	in := inProcess{dir: s.dir, env: slices.Clone(s.env)}
 	for len(words) > 0 && words[0] != "vbot" && strings.Contains(words[0], "=") {
 		in.env = append(in.env, words[0])
 		words = words[1:]

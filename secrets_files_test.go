@@ -53,12 +53,12 @@ func TestEnvExamplesCanBeStored(t *testing.T) {
 			filled(text, map[string]string{pairs[0].Key: "the-value # of the first"}))
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh",
 			"GET ~/secrets/fresh")
-		here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", ".env",
+		inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", ".env",
 			"--skip-empty", "--skip").wantCode(t, 0)
 		if got := s.Values("fresh"); len(got) == 0 || got[pairs[0].Key] != "the-value" {
 			t.Errorf("%s: stored %q", path, got)
 		}
-		r := here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "check", "fresh", "--file", ".env")
+		r := inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "check", "fresh", "--file", ".env")
 		if missing := strings.Count(r.stdout, "  missing\n"); missing != len(pairs)-len(s.Values("fresh")) ||
 			r.code != 3*min(missing, 1) {
 			t.Errorf("%s: exit code %d, and check says\n%s", path, r.code, r.stdout)
@@ -83,7 +83,7 @@ func TestValueFiles(t *testing.T) {
 	}
 	values["PLAIN"] = "1"
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
-	r := here{env: s.Env(), dir: dir}.vbot(t, args...)
+	r := inProcess{env: s.Env(), dir: dir}.vbot(t, args...)
 	r.wantCode(t, 0)
 	if got, want := fmt.Sprintf("%q", s.Values("fresh")), fmt.Sprintf("%q", values); got != want {
 		t.Errorf("stored %s, want %s", got, want)
@@ -115,7 +115,7 @@ func TestValueFiles(t *testing.T) {
 		if end != "" {
 			args = append(args, "--json")
 		}
-		r = here{env: s.Env(), dir: dir, stdin: strings.NewReader("not read")}.vbot(t, args...)
+		r = inProcess{env: s.Env(), dir: dir, stdin: strings.NewReader("not read")}.vbot(t, args...)
 		r.wantCode(t, 2)
 		if strings.Contains(strings.SplitN(string(transcriptOn(s, r)), "\n", 2)[1], "hunter2") {
 			t.Errorf("what may be a value was printed: %s%s", r.stdout, r.stderr)

@@ -33,7 +33,7 @@ func TestSecretsInTheRealBinary(t *testing.T) {
 		{"unset fresh A --skip --json", `"key": "A"`},
 		{"delete fresh --skip --json", `"deleted": true`},
 	} {
-		r := with{env: s.Env()}.vbot(t, dir,
+		r := subprocess{env: s.Env()}.vbot(t, dir,
 			append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
 		r.wantCode(t, 0)
 		if !strings.Contains(r.stdout, c.want) || !json.Valid([]byte(r.stdout)) {
@@ -146,7 +146,7 @@ func TestSetStoresWhatWasGiven(t *testing.T) {
 				filetest.Put(t, dir, "f.env", c.file)
 				args = append(args, "--file", "f.env")
 			}
-			r := here{env: s.Env(), dir: dir}.vbot(t, append(args, c.args...)...)
+			r := inProcess{env: s.Env(), dir: dir}.vbot(t, append(args, c.args...)...)
 			r.wantCode(t, 0)
 			if got, want := fmt.Sprintf("%q", s.Values("fresh")), fmt.Sprintf("%q", c.want); got != want {
 				t.Errorf("stored %s, want %s", got, want)
@@ -163,7 +163,8 @@ func TestSetRefusesOtherEncodings(t *testing.T) {
 	filetest.Put(t, dir, "utf16.env", "\xff\xfeA\x00=\x001\x00")
 	filetest.Put(t, dir, "zero.env", "A=x\x00y\n")
 	for name, file := range map[string]string{"file-utf16": "utf16.env", "file-nul": "zero.env"} {
-		r := here{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "app", "--skip", "--file", file)
+		r := inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "app", "--skip", "--file",
+			file)
 		r.wantCode(t, 2)
 		section(t, "cloud/set.txt", name, transcriptOn(s, r))
 	}
@@ -177,8 +178,8 @@ func TestSetIsInterruptedWhileReading(t *testing.T) {
 	defer out.Close()
 	ctx, cancel := context.WithCancel(context.Background())
 	time.AfterFunc(20*time.Millisecond, cancel)
-	r := here{ctx: ctx, env: s.Env(), stdin: in}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", "-",
-		"--skip")
+	r := inProcess{ctx: ctx, env: s.Env(), stdin: in}.vbot(t, "cloud", "secrets", "set", "fresh", "--file",
+		"-", "--skip")
 	r.wantCode(t, 130)
 }
 
@@ -197,8 +198,8 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 				cancel()
 				<-r.Context().Done()
 			})
-			r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "B=2", "C=3",
-				"--skip", "--json")
+			r := inProcess{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "fresh", "A=1", "B=2",
+				"C=3", "--skip", "--json")
 			r.wantCode(t, 130)
 			section(t, "cloud/set.txt", name, transcriptOn(s, r))
 		})
@@ -249,7 +250,7 @@ func TestNamesMakeNoLines(t *testing.T) {
 func TestSecretOnStdinThatIsTooLong(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
-	r := here{env: s.Env(), stdin: strings.NewReader("bob:" + strings.Repeat("x", maxSecret))}.vbot(t,
+	r := inProcess{env: s.Env(), stdin: strings.NewReader("bob:" + strings.Repeat("x", maxSecret))}.vbot(t,
 		"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io")
 	r.wantCode(t, 2)
 	if r.stderr != "error: credentials: stdin: larger than 64 KiB\n" {
@@ -263,7 +264,7 @@ func TestImagePullNeedsUserAndPassword(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version)
 	for _, login := range []string{"bob:", ":pw", ":", "bob"} {
 		for _, args := range [][]string{{"hub", "ghcr.io", login}, {"hub", "ghcr.io"}} {
-			r := here{env: s.Env(), stdin: strings.NewReader(login + "\n")}.vbot(t,
+			r := inProcess{env: s.Env(), stdin: strings.NewReader(login + "\n")}.vbot(t,
 				append([]string{"cloud", "secrets", "image-pull-secret"}, args...)...)
 			if r.wantCode(t, 2); !strings.Contains(r.stderr, "must be USER:PASSWORD; ") {
 				t.Errorf("%s: %s", login, r.stderr)
@@ -292,7 +293,7 @@ func TestImagePullStoresWhatWasGiven(t *testing.T) {
 			args[i] = keyFile
 		}
 		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
-		r := here{env: s.Env(), stdin: strings.NewReader(c.stdin)}.vbot(t,
+		r := inProcess{env: s.Env(), stdin: strings.NewReader(c.stdin)}.vbot(t,
 			append([]string{"cloud", "secrets", "image-pull-secret", "reg", "ghcr.io"}, args...)...)
 		r.wantCode(t, 0)
 		if got := s.Values("reg")["value"]; got != c.want {
@@ -310,8 +311,8 @@ func TestThousandKeysInOneRequest(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&file, "KEY_%04d='value %d'\n", i, i)
 	}
-	r := here{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip",
-		"--json")
+	r := inProcess{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-",
+		"--skip", "--json")
 	r.wantCode(t, 0)
 	if n := strings.Count(r.stdout, `"stored"`); n != 1000 || len(s.Values("big")) != 1000 ||
 		s.Values("big")["KEY_0999"] != "value 999" {
@@ -327,7 +328,8 @@ func TestLongValues(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&file, "KEY_%d=\"%s\"\n", i, value)
 	}
-	r := here{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-", "--skip")
+	r := inProcess{env: s.Env(), stdin: &file}.vbot(t, "cloud", "secrets", "set", "big", "--file", "-",
+		"--skip")
 	r.wantCode(t, 0)
 	if len(s.Values("big")) != 100 || s.Values("big")["KEY_99"] != value {
 		t.Errorf("stored %d keys, the last with %d bytes", len(s.Values("big")),
@@ -415,7 +417,7 @@ func TestOverlappingWrites(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 3 {
 		all.Go(func() {
-			r := here{
+			r := inProcess{
 				env:   env,
 				dir:   "/nowhere",
 				clock: &cloudtest.Clock{Second: time.Duration(60+90*i) * time.Millisecond},
@@ -469,7 +471,7 @@ func TestInterruptedPauseOfPrune(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.Misbehave("DELETE", cloudtest.Status(503, "X", "oops"))
 	s.Clock.Begin = cancel
-	h := here{ctx: ctx, env: s.Env(), clock: s.Clock}
+	h := inProcess{ctx: ctx, env: s.Env(), clock: s.Clock}
 	r := h.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip", "--json")
 	if r.wantCode(t, 130); !strings.Contains(r.stdout, `"not_tried"`) ||
 		strings.Contains(r.stdout, `"failed"`) {
@@ -516,7 +518,7 @@ func TestPruneOfAnOddKey(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
 		"DELETE ~/secrets/app/A_KEY_AND_A_VALUE")
 	s.Keep("app", "us-west", "ready", "A_KEY_AND_A_VALUE")
-	r := here{env: s.Env(), stdin: strings.NewReader("NEW=A_KEY_AND_A_VALUE\n")}.vbot(t,
+	r := inProcess{env: s.Env(), stdin: strings.NewReader("NEW=A_KEY_AND_A_VALUE\n")}.vbot(t,
 		strings.Fields("cloud secrets set app --file - --prune --skip")...)
 	if r.wantCode(t, 0); len(s.Values("app")) != 1 {
 		t.Errorf("the set holds %q", s.Values("app"))
@@ -534,8 +536,8 @@ func TestPruneIsInterrupted(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune", "--skip",
-		"--json")
+	r := inProcess{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--prune",
+		"--skip", "--json")
 	r.wantCode(t, 130)
 	section(t, "cloud/set.txt", "set-prune-interrupted", transcriptOn(s, r))
 }

@@ -463,7 +463,7 @@ func TestLoginAtATerminal(t *testing.T) {
 	}
 	section(t, "cloud/terminal.txt", "login",
 		bytes.ReplaceAll([]byte(term.Text()), []byte(dir), []byte("DIR")))
-	with{env: env}.vbot(t, dir, "cloud", "secrets", "list").wantCode(t, 0)
+	subprocess{env: env}.vbot(t, dir, "cloud", "secrets", "list").wantCode(t, 0)
 }
 
 // --file - is refused at a terminal, because typed text would be shown.
@@ -583,7 +583,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 			dir := t.TempDir()
 			vbot(t, dir, initArgs()...).wantCode(t, 0)
 			old := map[string]string{"server/bot.py": "old\x1b[2J\n", "server/vbot/monitor.py": "1\n2\n"}
-			aged(t, dir, old)
+			makeOlder(t, dir, old)
 			readme := filetest.Tree(t, dir)["target/README.md"]
 			filetest.Put(t, dir, "target/README.md", readme+"mine\x1b[2J\n")
 			if c.name == "diff" {
@@ -618,7 +618,7 @@ func TestDiffIntoAFile(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/bot.py": "old\n"})
+	makeOlder(t, dir, map[string]string{"server/bot.py": "old\n"})
 	filetest.Put(t, dir, "target/server/bot.py", "mine\x1b[2J\n")
 	cmd := vbotCommand(t, dir, "init", "target", "--check", "--diff")
 	var stdout bytes.Buffer
@@ -767,7 +767,7 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 		fresh[options]["target/DEPLOY.md"] += "mine\n"
 		filetest.Put(t, dir, "target/DEPLOY.md", fresh[options]["target/DEPLOY.md"])
 		if options == "" {
-			aged(t, dir, map[string]string{
+			makeOlder(t, dir, map[string]string{
 				"server/bot.py":       "old",
 				"client/src/views.js": "old",
 				"README.md":           "old",
