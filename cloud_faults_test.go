@@ -559,8 +559,8 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 		s.Keep("app", "us-west", "ready", "K")
 		r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(c.args+" --skip --json")...)...)
 		r.wantCode(t, c.code)
-		if unsure := strings.Contains(r.stderr,
-			"the request may have succeeded"); unsure != (c.code != 0 && c.want != nil) {
+		unsure := strings.Contains(r.stderr, "the request may have succeeded")
+		if unsure != (c.code != 0 && c.want != nil) {
 			t.Errorf("vbot cloud secrets %s: %s", c.args, r.stderr)
 		}
 	}

@@ -188,8 +188,8 @@ func TestLoginTranscripts(t *testing.T) {
 			}
 			var compact bytes.Buffer
 			holds := strings.TrimSuffix(c.holds, "}") + `,"api_url":"` + s.URL + `"}`
-			if err := json.Compact(&compact,
-				[]byte(tree["sub/config.json"])); err != nil || compact.String() != holds || len(tree) != 1 {
+			err := json.Compact(&compact, []byte(tree["sub/config.json"]))
+			if err != nil || compact.String() != holds || len(tree) != 1 {
 				t.Errorf("it wrote %v", tree)
 			}
 			for name, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
@@ -406,9 +406,8 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 		os.Chmod(file, mode)
 		r := subprocess{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
 		r.wantCode(t, 2)
-		if !strings.Contains(r.stderr,
-			fmt.Sprintf("other users have access to the token in it (mode %04o); run chmod 600 on it",
-				mode)) {
+		const fault = "other users have access to the token in it (mode %04o); run chmod 600 on it"
+		if !strings.Contains(r.stderr, fmt.Sprintf(fault, mode)) {
 			t.Errorf("it said %q", r.stderr)
 		}
 	}
@@ -432,8 +431,8 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}
 	r := inProcess{env: env}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip")
 	r.wantCode(t, 2)
-	if !strings.Contains(r.stderr,
-		path+": belongs to another user; set VBOT_CONFIG to a file of your own\n") {
+	const fault = ": belongs to another user; set VBOT_CONFIG to a file of your own\n"
+	if !strings.Contains(r.stderr, path+fault) {
 		t.Errorf("it said %s", r.stderr)
 	}
 	inProcess{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login").wantCode(t, 0)

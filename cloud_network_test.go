@@ -260,8 +260,8 @@ func TestProxy(t *testing.T) {
 		r = subprocess{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list",
 			"--json")
 		r.wantCode(t, 6)
-		if text := fmt.Sprintf("the proxy refused the connection: %d %s", status,
-			http.StatusText(status)); !strings.Contains(r.stderr, text) ||
+		fault := fmt.Sprintf("the proxy refused the connection: %d %s", status, http.StatusText(status))
+		if !strings.Contains(r.stderr, fault) ||
 			!strings.Contains(r.stderr, "hint: check HTTPS_PROXY") ||
 			!strings.Contains(r.stdout, fmt.Sprintf(`"retryable": %v,`, later)) ||
 			!strings.Contains(r.stdout, `"http_status": null`) {

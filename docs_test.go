@@ -99,8 +99,8 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 			return
 		}
 		var help cli.HelpPage
-		if err := json.Unmarshal([]byte(inProcess{}.vbot(t,
-			append(strings.Fields(path)[1:], "--help", "--json")...).stdout), &help); err != nil {
+		r := inProcess{}.vbot(t, append(strings.Fields(path)[1:], "--help", "--json")...)
+		if err := json.Unmarshal([]byte(r.stdout), &help); err != nil {
 			t.Fatal(err)
 		}
 		n += len(help.Options)
@@ -273,8 +273,8 @@ func TestTableOfErrorCodes(t *testing.T) {
 		return slices.Compact(found)
 	}
 	said := codes("(?m)^\\| `([a-z_]+)` \\| \\d+ \\|", document(t, "docs/scripting.md"))
-	if has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`,
-		document(t, "internal/report/failure.go")); len(has) < 10 || !slices.Equal(said, has) {
+	has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`, document(t, "internal/report/failure.go"))
+	if len(has) < 10 || !slices.Equal(said, has) {
 		t.Errorf("docs/scripting.md lists %q, and the program has %q", said, has)
 	}
 	if inSchema := report.ErrorCode("").Enum(); !slices.Equal(said, slices.Sorted(slices.Values(inSchema))) {

@@ -94,8 +94,8 @@ func TestDescribeAll(t *testing.T) {
 	for option, into := range map[string]*map[string]json.RawMessage{
 		"--list-options": &listed, "--describe-options": &described,
 	} {
-		if err := json.Unmarshal([]byte(vbot(t, t.TempDir(), "init", option, "--json").stdout),
-			into); err != nil {
+		r := vbot(t, t.TempDir(), "init", option, "--json")
+		if err := json.Unmarshal([]byte(r.stdout), into); err != nil {
 			t.Fatal(err)
 		}
 	}

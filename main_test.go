@@ -241,7 +241,7 @@ func TestHelp(t *testing.T) {
 	parallel(t)
 	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
 		words := strings.Fields(path)[1:]
-		r := (inProcess{}).vbot(t, append([]string{"help"}, words...)...)
+		r := inProcess{}.vbot(t, append([]string{"help"}, words...)...)
 		r.wantCode(t, 0)
 		golden(t, "help/"+cmp.Or(strings.Join(words, "-"), "vbot")+".txt", []byte(r.stdout))
 		for line := range strings.Lines(r.stdout) {
@@ -257,8 +257,8 @@ func TestHelp(t *testing.T) {
 		for _, args := range [][]string{
 			append(words, "--help"), append(words, "-h"), append([]string{"--help"}, words...),
 		} {
-			if same := (inProcess{}).vbot(t,
-				args...); !c.Topic && (same.stdout != r.stdout || same.stderr != "") {
+			same := inProcess{}.vbot(t, args...)
+			if !c.Topic && (same.stdout != r.stdout || same.stderr != "") {
 				t.Errorf("vbot %q prints %s%s", args, same.stdout, same.stderr)
 			}
 		}
@@ -309,8 +309,8 @@ func TestHelpAsJSON(t *testing.T) {
 		r.wantCode(t, 0)
 		golden(t, "help/version.json", []byte(r.stdout))
 	}
-	if r := vbot(t, t.TempDir(), "help", "exit-codes", "--json"); !strings.Contains(r.stdout,
-		`"options": []`) {
+	r := vbot(t, t.TempDir(), "help", "exit-codes", "--json")
+	if !strings.Contains(r.stdout, `"options": []`) {
 		t.Errorf("a page without options: %s", r.stdout)
 	}
 }
@@ -417,8 +417,8 @@ func TestExampleOfAFailure(t *testing.T) {
 			Problems      []report.Problem
 		}
 	}
-	if err := errors.Join(json.Unmarshal([]byte(r.stdout), &got),
-		json.Unmarshal([]byte("{"+example), &want)); err != nil {
+	err := errors.Join(json.Unmarshal([]byte(r.stdout), &got), json.Unmarshal([]byte("{"+example), &want))
+	if err != nil {
 		t.Fatal(err)
 	}
 	message := strings.TrimSuffix(want.Error.Message, "...")
@@ -573,8 +573,8 @@ func TestCompletionKnowsEveryService(t *testing.T) {
 		if o.Kind == "" {
 			continue
 		}
-		if words := cli.Complete(a, commandTree(),
-			[]string{"init", "--" + o.Flag, ""}); len(words) != len(cat.List(o.Kind)) {
+		words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""})
+		if len(words) != len(cat.List(o.Kind)) {
 			t.Errorf("--%s: %d words, for %d services", o.Flag, len(words), len(cat.List(o.Kind)))
 		}
 		for _, p := range cat.List(o.Kind) {
@@ -865,19 +865,6 @@ func TestWrongLines(t *testing.T) {
 		filetest.Put(t, dir, name, text)
 	}
 	before := filetest.Tree(t, dir)
-	vbot := func(args ...string) result {
-		var stdout, stderr bytes.Buffer
-		env := map[string]string{"VBOT_CONFIG": filepath.Join(dir, "login.json")}
-		a := &cli.Env{
-			Stdin:  strings.NewReader(""),
-			Stdout: &stdout,
-			Stderr: &stderr,
-			Getenv: func(name string) string { return env[name] },
-			Dir:    dir,
-		}
-		code := run(context.Background(), args, a)
-		return result{args, stdout.String(), stderr.String(), code}
-	}
 	var all bytes.Buffer
 	for line := range strings.Lines(wrongLines) {
 		args := strings.Fields(line)
@@ -885,45 +872,54 @@ func TestWrongLines(t *testing.T) {
 			continue
 		}
 		for i, arg := range args {
-			args[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "~", " "), "''", "")
+			arg = strings.ReplaceAll(arg, "~", " ")
+			args[i] = strings.ReplaceAll(arg, "''", "")
 		}
-		r := vbot(args...)
-		if want := 2; r.code != want && !(r.code == 5 && strings.Contains(r.stderr, "not signed in")) ||
-			r.stdout != "" {
+		r := vbot(t, dir, args...)
+		isSignedOut := r.code == 5 && strings.Contains(r.stderr, "not signed in")
+		if r.code != 2 && !isSignedOut || r.stdout != "" {
 			t.Errorf("vbot %s: exit code %d, stdout %q", strings.TrimSpace(line), r.code, r.stdout)
 		}
 		if strings.Contains(r.stderr, "hunter2") {
 			t.Errorf("vbot %s: the text was repeated: %s", strings.TrimSpace(line), r.stderr)
 		}
-		asJSON := vbot(append([]string{"--json"}, args...)...)
-		var answer struct {
-			Error struct {
-				Code, Message string
-				Problems      []struct {
-					Field, Message string
-					Allowed        []string
-				}
-			}
-		}
-		if err := json.Unmarshal([]byte(asJSON.stdout),
-			&answer); err != nil || asJSON.code != r.code || asJSON.stderr != r.stderr ||
-			answer.Error.Message == "" {
-			t.Errorf("vbot --json %s: exit code %d, %v: %s", strings.TrimSpace(line), asJSON.code, err,
-				asJSON.stdout)
-		}
-		var fields []string
-		for _, p := range answer.Error.Problems {
-			fields = append(fields, p.Field)
-			if p.Message == "" || p.Allowed == nil {
-				t.Errorf("vbot --json %s: %+v", strings.TrimSpace(line), p)
-			}
-		}
-		all.Write(bytes.ReplaceAll(r.transcript(dir), []byte("--- stdout\n--- stderr\n"), nil))
-		all.WriteString("--- " + strings.Join(append([]string{answer.Error.Code + ":"}, fields...), " ") +
-			"\n")
+		transcript := strings.Replace(string(r.transcript(dir)), "--- stdout\n--- stderr\n", "", 1)
+		all.WriteString(transcript + "--- " + problemsInJSON(t, dir, r) + "\n")
 	}
 	golden(t, "errors/lines.txt", all.Bytes())
 	if !equalTrees(before, filetest.Tree(t, dir)) {
 		t.Error("something was written")
 	}
+}
+
+// problemsInJSON runs the command line of r with --json, checks that it fails as r did, and returns the error
+// code and the fields of the problems.
+func problemsInJSON(t *testing.T, dir string, r result) string {
+	t.Helper()
+	asJSON := vbot(t, dir, append([]string{"--json"}, r.args...)...)
+	line := strings.Join(asJSON.args, " ")
+	if asJSON.code != r.code || asJSON.stderr != r.stderr {
+		t.Errorf("vbot %s: exit code %d, %s", line, asJSON.code, asJSON.stderr)
+	}
+	var answer struct {
+		Error struct {
+			Code, Message string
+			Problems      []struct {
+				Field, Message string
+				Allowed        []string
+			}
+		}
+	}
+	err := json.Unmarshal([]byte(asJSON.stdout), &answer)
+	if err != nil || answer.Error.Message == "" {
+		t.Errorf("vbot %s: %v: %s", line, err, asJSON.stdout)
+	}
+	summary := answer.Error.Code + ":"
+	for _, p := range answer.Error.Problems {
+		if p.Message == "" || p.Allowed == nil {
+			t.Errorf("vbot %s: %+v", line, p)
+		}
+		summary += " " + p.Field
+	}
+	return summary
 }

@@ -340,8 +340,8 @@ func TestHiddenPromptAfterAStop(t *testing.T) {
 		if err := term.Cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.IoctlSetTermios(int(term.TTY.Fd()), unix.TCSETS,
-			&term.Before); sig == syscall.SIGSTOP && err != nil {
+		err := unix.IoctlSetTermios(int(term.TTY.Fd()), unix.TCSETS, &term.Before)
+		if sig == syscall.SIGSTOP && err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -690,8 +690,8 @@ func TestTokenOnAFailingDisk(t *testing.T) {
 		cmd.Stdin = strings.NewReader(cloudtest.Token)
 		out, err := cmd.CombinedOutput()
 		s.Close()
-		if tree := filetest.Tree(t,
-			filepath.Dir(path)); err == nil || len(tree) != 1 || tree["config.json"] != text ||
+		tree := filetest.Tree(t, filepath.Dir(path))
+		if err == nil || len(tree) != 1 || tree["config.json"] != text ||
 			!strings.Contains(string(out), strings.Replace(c.want, "PATH", path, 1)) {
 			t.Errorf("%s with %s: %v, left: %q\n%s", c.args, c.fault, err, tree, out)
 		}

@@ -1099,8 +1099,8 @@ func TestLockFilesOfAnUpdate(t *testing.T) {
 	}
 	r = vbot(t, dir, "init", "target", "--update", "-t", "daily", "--json")
 	var got scaffold.Written
-	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || !slices.Equal(got.Next,
-		[]string{"uv lock --directory target/server", "npm install --prefix target/client"}) {
+	next := []string{"uv lock --directory target/server", "npm install --prefix target/client"}
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || !slices.Equal(got.Next, next) {
 		t.Errorf("%v, next: %q", err, got.Next)
 	}
 	r = vbot(t, dir, "init", "target", "--update")

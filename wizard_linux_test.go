@@ -107,22 +107,9 @@ func (p *person) open() (question, line string) {
 // find looks for the open question in everything printed so far.
 func (p *person) find(text string) (question, line string) {
 	if strings.Contains(text, "\x1b") {
-		lines, row, column := p.lines()
-		if column == 0 || row >= len(lines) {
-			return "", ""
-		}
-		for ; row > 0 && !strings.HasPrefix(lines[row], "? "); row-- {
-		}
-		line = strings.TrimPrefix(lines[row], "? ")
-	} else if text = text[min(p.read, len(text)):]; strings.HasSuffix(text, ": ") ||
-		strings.HasSuffix(text, "] ") {
-		lines := strings.Split(text, "\n")
-		i := len(lines) - 1
-		if strings.HasPrefix(lines[i], "Number") {
-			for i--; i > 0 && strings.HasPrefix(lines[i], " "); i-- {
-			}
-		}
-		line = lines[i]
+		line = p.menuQuestion()
+	} else {
+		line = plainQuestion(text[min(p.read, len(text)):])
 	}
 	for _, q := range questions {
 		if strings.HasPrefix(line, q) {
@@ -130,6 +117,36 @@ func (p *person) find(text string) (question, line string) {
 		}
 	}
 	return "", line
+}
+
+// menuQuestion returns the line of the question that the cursor is in or below, without its "? ", or "".
+func (p *person) menuQuestion() string {
+	lines, row, column := p.lines()
+	if column == 0 || row >= len(lines) {
+		return ""
+	}
+	for row > 0 && !strings.HasPrefix(lines[row], "? ") {
+		row--
+	}
+	return strings.TrimPrefix(lines[row], "? ")
+}
+
+// plainQuestion returns the line of the question that text ends with, or "". It may end with a prompt for a
+// number, below the question and its choices, which are indented.
+func plainQuestion(text string) string {
+	if !strings.HasSuffix(text, ": ") && !strings.HasSuffix(text, "] ") {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	last := len(lines) - 1
+	if !strings.HasPrefix(lines[last], "Number") {
+		return lines[last]
+	}
+	last--
+	for last > 0 && strings.HasPrefix(lines[last], " ") {
+		last--
+	}
+	return lines[last]
 }
 
 // asked waits until a question is open whose line begins with this text.
@@ -460,8 +477,8 @@ func TestWizardFilesInTheWay(t *testing.T) {
 	for again := range 2 {
 		p := startWizard(t, dir, "xterm", 80, 24, "init", "bot")
 		p.asked("How do you want to start?")
-		if told := strings.Contains(p.Text(),
-			"change its options: vbot init bot --update"); told != (again == 1) {
+		told := strings.Contains(p.Text(), "change its options: vbot init bot --update")
+		if told != (again == 1) {
 			t.Errorf("told of --update: %v\n%s", told, p.Text())
 		}
 		p.Types("own\r" + strings.Repeat("\r", 13))
@@ -867,9 +884,9 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 	if code := p.Ends(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
-	if got := filetest.Tree(t, dir)["default/deploy/kubernetes/kustomization.yaml"]; !strings.Contains(got,
-		"namespace: \"parlour\"") {
-		t.Error(got)
+	kustomization := filetest.Tree(t, dir)["default/deploy/kubernetes/kustomization.yaml"]
+	if !strings.Contains(kustomization, "namespace: \"parlour\"") {
+		t.Error(kustomization)
 	}
 }
 
