@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,95 +39,87 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// A scenario is in the middle of its commands.
+// A scenario is what the commands of a file run in.
 type scenario struct {
 	t      testing.TB
 	dir    string             // where its commands run
 	api    *cloudtest.Standin // nil before the first line `api:`
 	env    []string           // by which vbot finds the API, signed in
-	update bool
-	faults []string
+	update bool               // see playScenario
+	faults []string           // what is wrong even with -update
 }
 
 // playScenario runs the commands of a scenario, and returns its text with what they do now. Faults are what
-// is wrong even with -update: a secret that was printed, and an exit code or a list of requests that differs
-// from the recorded one.
+// is wrong even with -update: a secret that was printed and, if update is true, an exit code or a list of
+// requests that differs from the recorded one.
 func playScenario(t testing.TB, text string, update bool) (played string, faults []string) {
 	t.Helper()
-	s := &scenario{t: t, dir: t.TempDir(), update: update}
-	lines := strings.Split(text, "\n")
-	lines, files := cutFiles(t, lines)
-	for name, text := range files {
-		filetest.Put(t, s.dir, name, text)
+	steps, inputs, err := parseScenario(text)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var out []string
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		out = append(out, line)
-		setting, value, isSetting := strings.Cut(line, ": ")
+	s := &scenario{t: t, dir: t.TempDir(), update: update}
+	for name, data := range inputFiles(inputs) {
+		filetest.Put(t, s.dir, name, data)
+	}
+	for _, step := range steps {
+		played += step.line + "\n"
+		setting, value, isSetting := strings.Cut(step.line, ": ")
 		switch {
-		case line == "" || strings.HasPrefix(line, "#"):
-		case strings.HasPrefix(line, "$ "):
-			recorded := recordedOutput(t, lines[i+1:])
-			i += len(recorded)
-			out = append(out, s.run(line, recorded)...)
+		case step.line == "" || strings.HasPrefix(step.line, "#"):
+		case strings.HasPrefix(step.line, "$ "):
+			played += s.run(step)
 		case isSetting:
 			if err := s.set(setting, strings.Fields(value)); err != nil {
-				t.Fatalf("%s: %v", line, err)
+				t.Fatalf("%s: %v", step.line, err)
 			}
 		default:
-			t.Fatalf("%q is not a comment, a setting or a command", line)
+			t.Fatalf("%q is not a comment, a setting or a command", step.line)
 		}
 	}
-	played = strings.Join(out, "\n")
-	if len(files) > 0 {
-		played = strings.TrimRight(played, "\n") + "\n\n" + text[strings.Index(text, "\n-- ")+1:]
-	}
-	return played, s.faults
+	return played + inputs, s.faults
 }
 
-// recordedOutput returns the lines that an earlier run recorded: those up to `--- exit`, if the first of
-// them begins with ---.
-func recordedOutput(t testing.TB, lines []string) []string {
-	t.Helper()
-	if len(lines) == 0 || !strings.HasPrefix(lines[0], "--- ") {
-		return nil
+// A scenarioStep is a line of a scenario. If it is a command, recorded is what an earlier run recorded of it,
+// up to the line `--- exit N`, or "".
+type scenarioStep struct{ line, recorded string }
+
+// parseScenario returns the steps of a scenario, and its end, with input files.
+func parseScenario(text string) (steps []scenarioStep, inputs string, err error) {
+	for text != "" && !inputHead.MatchString(text) {
+		step := scenarioStep{}
+		step.line, text, _ = strings.Cut(text, "\n")
+		if strings.HasPrefix(step.line, "$ ") && strings.HasPrefix(text, "--- ") {
+			end := recordedEnd.FindStringIndex(text)
+			if end == nil {
+				return nil, "", fmt.Errorf("there is no line `--- exit N` below %s", step.line)
+			}
+			step.recorded, text = text[:end[1]], text[end[1]:]
+		}
+		steps = append(steps, step)
 	}
-	end := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "--- exit ") })
-	if end < 0 {
-		t.Fatalf("there is no line `--- exit` after %q", lines[0])
-	}
-	return lines[:end+1]
+	return steps, text, nil
 }
 
-// cutFiles returns the lines before the first `-- NAME --`, and the files that such lines begin.
-func cutFiles(t testing.TB, lines []string) (before []string, files map[string]string) {
-	t.Helper()
+var (
+	recordedEnd      = regexp.MustCompile(`(?m)^--- exit -?\d+\n`)
+	recordedRequests = regexp.MustCompile(`(?m)^--- requests\n((?:[^-].*\n)*)`)
+	inputHead        = regexp.MustCompile(`^-- (.+) --\n`)
+)
+
+// inputFiles returns the files in the text, each of which begins with a line `-- NAME --`.
+func inputFiles(text string) map[string]string {
+	files := map[string]string{}
 	name := ""
-	files = map[string]string{}
-	for i := 0; i < len(lines); i++ {
-		line := lines[i]
-		middle, isHead := strings.CutPrefix(line, "-- ")
-		middle, ends := strings.CutSuffix(middle, " --")
-		switch {
-		case isHead && ends:
-			name = middle
+	for line := range strings.Lines(text) {
+		if head := inputHead.FindStringSubmatch(line); head != nil {
+			name = head[1]
 			files[name] = ""
-		case name != "":
-			files[name] += line + "\n"
-		default:
-			before = append(before, line)
-			if strings.HasPrefix(line, "$ ") {
-				recorded := recordedOutput(t, lines[i+1:])
-				before = append(before, recorded...)
-				i += len(recorded)
-			}
+		} else {
+			files[name] += line
 		}
 	}
-	if name != "" { // the last line of the text is empty
-		files[name] = strings.TrimSuffix(files[name], "\n")
-	}
-	return before, files
+	return files
 }
 
 // set does what a line `setting: words` says.
@@ -177,24 +170,26 @@ func (s *scenario) set(setting string, words []string) error {
 // fault returns what the API does instead of a correct response.
 func (s *scenario) fault(words []string) (cloudtest.Fault, error) {
 	api := s.api
-	words = append(words, "")[:max(1, len(words))]
-	status, err := strconv.Atoi(words[0])
-	switch {
-	case words[0] == "right":
+	switch strings.Join(words, " ") {
+	case "right":
 		return cloudtest.Right, nil
-	case words[0] == "drop":
+	case "drop":
 		return cloudtest.Drop, nil
-	case words[0] == "lose-answer":
+	case "lose-answer":
 		return cloudtest.LoseAnswer, nil
-	case words[0] == "done-before":
+	case "done-before":
 		return func(_ http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 			api.Answer(httptest.NewRecorder(), r, body)
 			serve()
 		}, nil
-	case err == nil && status == 200 && len(words) == 2:
+	}
+	if len(words) == 2 && words[0] == "200" {
 		return cloudtest.With200(words[1]), nil
-	case err == nil && len(words) > 2:
-		return cloudtest.Status(status, words[1], strings.Join(words[2:], " ")), nil
+	}
+	if len(words) > 2 {
+		if status, err := strconv.Atoi(words[0]); err == nil {
+			return cloudtest.Status(status, words[1], strings.Join(words[2:], " ")), nil
+		}
 	}
 	return nil, errors.New("a fault is `right` (none), `drop` (the connection), `lose-answer`, " +
 		"`done-before` (by somebody else), `200 BODY` or `STATUS CODE MESSAGE`")
@@ -228,66 +223,91 @@ var apis = map[string]func(s *cloudtest.Standin){
 	},
 }
 
-// run runs the command, and returns what it printed, sent and wrote, as lines to be recorded.
-func (s *scenario) run(line string, recorded []string) []string {
+// run runs the command, and returns what it printed, sent and wrote, as it is to be recorded.
+func (s *scenario) run(step scenarioStep) string {
 	s.t.Helper()
-	words, err := splitWords(strings.TrimPrefix(line, "$ "))
+	words, err := splitWords(strings.TrimPrefix(step.line, "$ "))
 	if err != nil {
-		s.t.Fatalf("%s: %v", line, err)
+		s.t.Fatalf("%s: %v", step.line, err)
 	}
 	if len(words) == 2 && words[0] == "stored" && s.api != nil {
-		return append(block("stdout", storedValues(s.api.Values(words[1]))), "--- exit 0")
+		return recording("stdout", storedValues(s.api.Values(words[1]))) + "--- exit 0\n"
 	}
-	in := inProcess{dir: s.dir, env: slices.Clone(s.env)}
-	for len(words) > 0 && words[0] != "vbot" && strings.Contains(words[0], "=") {
-		in.env = append(in.env, words[0])
-		words = words[1:]
-	}
-	if len(words) == 0 || words[0] != "vbot" {
-		s.t.Fatalf("%s: a command is `[NAME=VALUE...] vbot ARGUMENT... [< FILE]`, or, after `api:`, "+
-			"`stored SET`", line)
-	}
-	args := words[1:]
-	if at := slices.Index(args, "<"); at >= 0 && at+2 == len(args) {
-		text := document(s.t, filepath.Join(s.dir, args[at+1]))
-		in.stdin, args = strings.NewReader(text), args[:at]
-	}
-	sent := 0
-	if s.api != nil {
-		sent, in.clock = len(s.api.Log), s.api.Clock
-	}
+	in, args := s.command(step.line, words)
+	sent := len(s.log())
 	before := filetest.Tree(s.t, s.dir)
 	r := in.vbot(s.t, args...)
 	for _, secret := range neverPrinted {
 		if strings.Contains(r.stdout+r.stderr, secret) {
-			s.faults = append(s.faults, fmt.Sprintf("%s: the secret %s was printed", line, secret))
+			s.faults = append(s.faults, fmt.Sprintf("%s: the secret %s was printed", step.line, secret))
 		}
 	}
-	stdout, stderr := withoutDir(r.stdout, s.dir), withoutDir(r.stderr, s.dir)
-	var requests []string
-	if s.api != nil {
-		api := s.api.Listener.Addr().String()
-		stdout = strings.ReplaceAll(stdout, api, "API")
-		stderr = strings.ReplaceAll(stderr, api, "API")
-		requests = s.api.Log[sent:]
+	requests := ""
+	for _, request := range s.log()[sent:] {
+		requests += request + "\n"
 	}
-	lines := slices.Concat(block("stdout", stdout), block("stderr", stderr))
-	if len(requests) > 0 {
-		lines = append(append(lines, "--- requests"), requests...)
-	}
-	if changes := changedFiles(before, filetest.Tree(s.t, s.dir)); len(changes) > 0 {
-		lines = append(append(lines, "--- files"), changes...)
-	}
-	exit := fmt.Sprintf("--- exit %d", r.code)
-	isAsBefore := len(recorded) == 0 ||
-		recorded[len(recorded)-1] == exit && slices.Equal(recordedRequests(recorded), requests)
-	if s.update && !isAsBefore {
+	exit := fmt.Sprintf("--- exit %d\n", r.code)
+	if s.update && step.recorded != "" && !step.has(requests, exit) {
 		s.faults = append(s.faults, fmt.Sprintf("%s: the exit code is %d, and the requests are %q. -update "+
 			"changes neither: if they are right, delete what is recorded of this command, and update again",
-			line, r.code, requests))
-		return recorded
+			step.line, r.code, requests))
+		return step.recorded
 	}
-	return append(lines, exit)
+	return recording("stdout", s.lasting(r.stdout)) + recording("stderr", s.lasting(r.stderr)) +
+		recording("requests", requests) +
+		recording("files", changedFiles(before, filetest.Tree(s.t, s.dir))) + exit
+}
+
+// log returns the requests that the API has got so far.
+func (s *scenario) log() []string {
+	if s.api == nil {
+		return nil
+	}
+	s.api.Mu.Lock()
+	defer s.api.Mu.Unlock()
+	return slices.Clone(s.api.Log)
+}
+
+// has reports whether the requests and the exit code are the recorded ones.
+func (step scenarioStep) has(requests, exit string) bool {
+	recorded := recordedRequests.FindStringSubmatch(step.recorded)
+	return strings.HasSuffix(step.recorded, exit) &&
+		(recorded == nil && requests == "" || recorded != nil && recorded[1] == requests)
+}
+
+// command returns how the words `NAME=VALUE... vbot ARGUMENT... < FILE` are run.
+func (s *scenario) command(line string, words []string) (in inProcess, args []string) {
+	s.t.Helper()
+	in = inProcess{dir: s.dir, env: slices.Clone(s.env)}
+	if s.api != nil {
+		in.clock = s.api.Clock
+	}
+	vbot := slices.Index(words, "vbot")
+	if vbot < 0 || !isEnvironment(words[:vbot]) {
+		s.t.Fatalf("%s: a command is `[NAME=VALUE...] vbot ARGUMENT... [< FILE]`, or, after `api:`, "+
+			"`stored SET`", line)
+	}
+	in.env = append(in.env, words[:vbot]...)
+	args = words[vbot+1:]
+	if file := len(args) - 1; file > 0 && args[file-1] == "<" {
+		in.stdin = strings.NewReader(document(s.t, filepath.Join(s.dir, args[file])))
+		args = args[:file-1]
+	}
+	return in, args
+}
+
+// isEnvironment reports whether each word is NAME=VALUE.
+func isEnvironment(words []string) bool {
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(word, "=") })
+}
+
+// lasting is text without what differs in each run.
+func (s *scenario) lasting(text string) string {
+	text = withoutDir(text, s.dir)
+	if s.api != nil {
+		text = strings.ReplaceAll(text, s.api.Listener.Addr().String(), "API")
+	}
+	return text
 }
 
 // neverPrinted are the values of secrets in scenarios, as given and encoded.
@@ -302,45 +322,35 @@ func storedValues(set map[string]string) string {
 	return b.String()
 }
 
-// block returns the text as lines below `--- name`, or nothing if there is no text.
-func block(name, text string) []string {
+// recording returns the text below a line `--- name`, or "" if there is none.
+func recording(name, text string) string {
 	switch {
 	case text == "":
-		return nil
+		return ""
 	case !strings.HasSuffix(text, "\n"):
 		text += "\n\\ no newline at the end\n"
 	}
-	return append([]string{"--- " + name}, strings.Split(strings.TrimSuffix(text, "\n"), "\n")...)
-}
-
-// recordedRequests returns the requests in a recorded output.
-func recordedRequests(recorded []string) (requests []string) {
-	begin := slices.Index(recorded, "--- requests")
-	if begin < 0 {
-		return nil
-	}
-	requests = recorded[begin+1:]
-	end := slices.IndexFunc(requests, func(line string) bool { return strings.HasPrefix(line, "--- ") })
-	return requests[:end]
+	return "--- " + name + "\n" + text
 }
 
 // changedFiles lists the files that differ, by path, with what happened to them.
-func changedFiles(before, after map[string]string) (changes []string) {
+func changedFiles(before, after map[string]string) string {
+	var changes []string
 	for path, text := range after {
 		switch was, existed := before[path]; {
 		case !existed:
-			changes = append(changes, path+" created")
+			changes = append(changes, path+" created\n")
 		case was != text:
-			changes = append(changes, path+" changed")
+			changes = append(changes, path+" changed\n")
 		}
 	}
 	for path := range before {
 		if _, exists := after[path]; !exists {
-			changes = append(changes, path+" removed")
+			changes = append(changes, path+" removed\n")
 		}
 	}
 	slices.Sort(changes)
-	return changes
+	return strings.Join(changes, "")
 }
 
 // splitWords splits a command line at spaces. Part of a word may be quoted: '...' as a shell reads it, or
