@@ -197,9 +197,14 @@ func joinSections(sections map[string]string) string {
 	return b.String()
 }
 
-// write replaces the file with one that holds the text, in one step, and notes what was written.
+// write replaces the file with one that holds the text, and notes what was written.
 func (g *goldenDir) write(path, text, what string) error {
 	g.written = append(g.written, what)
+	return replaceFile(path, text)
+}
+
+// replaceFile replaces the file with one that holds the text, in one step.
+func replaceFile(path, text string) error {
 	return errors.Join(
 		os.MkdirAll(filepath.Dir(path), 0o755),
 		os.WriteFile(path+".new", []byte(text), 0o644),
@@ -313,7 +318,7 @@ func (g *goldenDir) removeUnused(unused []string) error {
 		}
 		all, err := readSections(path)
 		delete(all, section)
-		errs = append(errs, err, os.WriteFile(path, []byte(joinSections(all)), 0o644))
+		errs = append(errs, err, replaceFile(path, joinSections(all)))
 		g.removed = append(g.removed, name)
 	}
 	return errors.Join(errs...)
