@@ -51,15 +51,13 @@ func madeSection(t *testing.T, file, name, want string) {
 		return
 	}
 	text := before + "<!-- " + name + " -->\n" + want + "<!-- /" + name + " -->\n" + after
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	rewrite(t, file, text)
 }
 
 // Each command has a run in golden/, and README.md or docs/ mentions it. Other tests check its help
 // page and the schema of its result.
 func TestEveryCommandIsShown(t *testing.T) {
-	parallel(t)
+	afterGoldens(t)
 	transcripts, documents := "", document(t, "README.md")
 	for _, dir := range []string{"golden", "docs"} {
 		for name, text := range filetest.Tree(t, dir) {
@@ -101,8 +99,8 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 			return
 		}
 		var help cli.HelpPage
-		if err := json.Unmarshal([]byte(here{}.vbot(t,
-			append(strings.Fields(path)[1:], "--help", "--json")...).stdout), &help); err != nil {
+		r := inProcess{}.vbot(t, append(strings.Fields(path)[1:], "--help", "--json")...)
+		if err := json.Unmarshal([]byte(r.stdout), &help); err != nil {
 			t.Fatal(err)
 		}
 		n += len(help.Options)
@@ -233,8 +231,8 @@ func TestAuditReadingList(t *testing.T) {
 	}
 	if !updating() {
 		t.Error("counts of lines in AUDIT.md are out of date; `make golden` makes them anew")
-	} else if err := os.WriteFile("docs/AUDIT.md", []byte(made), 0o644); err != nil {
-		t.Fatal(err)
+	} else {
+		rewrite(t, "docs/AUDIT.md", made)
 	}
 }
 
@@ -275,8 +273,8 @@ func TestTableOfErrorCodes(t *testing.T) {
 		return slices.Compact(found)
 	}
 	said := codes("(?m)^\\| `([a-z_]+)` \\| \\d+ \\|", document(t, "docs/scripting.md"))
-	if has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`,
-		document(t, "internal/report/failure.go")); len(has) < 10 || !slices.Equal(said, has) {
+	has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`, document(t, "internal/report/failure.go"))
+	if len(has) < 10 || !slices.Equal(said, has) {
 		t.Errorf("docs/scripting.md lists %q, and the program has %q", said, has)
 	}
 	if inSchema := report.ErrorCode("").Enum(); !slices.Equal(said, slices.Sorted(slices.Values(inSchema))) {
@@ -286,7 +284,7 @@ func TestTableOfErrorCodes(t *testing.T) {
 
 // What everybody reads stays short.
 func TestDocumentsStayShort(t *testing.T) {
-	parallel(t)
+	afterGoldens(t)
 	limits := map[string]int{
 		"README.md": 1000, "docs/AUDIT.md": 2500, "docs/CONTRIBUTING.md": 2560,
 		"golden/quickstart/README.md": 650,
@@ -355,7 +353,7 @@ func TestPictureInTheReadme(t *testing.T) {
 
 // README.md names the Macs that README.md of a bot names, which e2e/test_platforms.py checks.
 func TestMacsInDocuments(t *testing.T) {
-	parallel(t)
+	afterGoldens(t)
 	macs := regexp.MustCompile(`A Mac needs\n(Apple silicon and macOS \d+ or later)\.`).
 		FindStringSubmatch(document(t, "golden/quickstart/README.md"))
 	if macs == nil || !strings.Contains(document(t, "README.md"), "on a Mac, "+macs[1]+".") {
@@ -540,7 +538,7 @@ func TestEmbeddedFiles(t *testing.T) {
 // The list of paths that a record may have includes all paths that this version writes, of templates and
 // of golden projects, and those of earlier versions. -update adds paths; none is ever removed.
 func TestPaths(t *testing.T) {
-	parallel(t)
+	afterGoldens(t)
 	listed := render.Paths()
 	paths := slices.Clone(listed)
 	for name := range filetest.Tree(t, "templates") {
@@ -568,9 +566,8 @@ func TestPaths(t *testing.T) {
 	if !updating() {
 		t.Errorf("templates/paths.txt has %d paths and lacks some of %q; `make golden` adds them",
 			len(listed), paths)
-	} else if err := os.WriteFile("templates/paths.txt", []byte(strings.Join(paths, "\n")+"\n"),
-		0o644); err != nil {
-		t.Fatal(err)
+	} else {
+		rewrite(t, "templates/paths.txt", strings.Join(paths, "\n")+"\n")
 	}
 }
 

@@ -49,7 +49,7 @@ func TestOwnService(t *testing.T) {
 	}
 	filetest.Put(t, dir, "services/stt/acme.py",
 		strings.ReplaceAll(acme(t), "\n", "\r\n")) // as Git checks it out on Windows
-	again := here{env: []string{"VBOT_CATALOG=services"}, dir: dir}.vbot(t, "init", "there", "--config",
+	again := inProcess{env: []string{"VBOT_CATALOG=services"}, dir: dir}.vbot(t, "init", "there", "--config",
 		"bot.json", "--json")
 	again.wantCode(t, 0)
 	if !strings.Contains(again.stdout, `"stt_service": "acme"`) || strings.Contains(again.stdout, "created") {
@@ -170,11 +170,11 @@ func TestFaultyCatalog(t *testing.T) {
 		r.wantCode(t, 2)
 		all.Write(r.transcript(dir))
 	}
-	r := here{env: []string{"VBOT_CATALOG=nowhere"}, dir: dir}.vbot(t, "init", "quickstart")
+	r := inProcess{env: []string{"VBOT_CATALOG=nowhere"}, dir: dir}.vbot(t, "init", "quickstart")
 	r.wantCode(t, 2)
 	all.WriteString("VBOT_CATALOG=nowhere\n")
 	all.Write(r.transcript(dir))
-	r = here{
+	r = inProcess{
 		stdin: strings.NewReader(`{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", ` +
 			`"llm_service": "openai", "tts_service": "cartesia"}`),
 		dir: dir,

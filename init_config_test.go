@@ -23,61 +23,6 @@ import (
 	"vbot/internal/scaffold"
 )
 
-// Every invalid combination is refused before anything is written, and all problems
-// are listed together.
-func TestRefusedConfigurations(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct{ name, args string }{
-		{"everything-missing", "--dry-run"},
-		{"everything-missing-json", "--dry-run --json"},
-		{"mode-missing", "-t webrtc"},
-		{"mode-missing-with-a-service", "-t webrtc --stt deepgram"},
-		{"cascade-services-missing", "-t webrtc -m cascade --llm openai"},
-		{"realtime-service-missing", "-t webrtc -m realtime"},
-		{"realtime-in-cascade", cascade + " --realtime openai"},
-		{"cascade-in-realtime", "-t webrtc -m realtime --realtime openai --stt deepgram --tts cartesia"},
-		{"unknown-everywhere", "-t pigeon -m talk --stt deepgrm --llm gtp --tts x --bot-type phone"},
-		{"unknown-transport", cascade + " -t daly"},
-		{"web-with-telephony", cascade + " -b web -t twilio"},
-		{"video-on-the-phone", cascade + " -t twilio --video tavus --video-input --video-output"},
-		{"video-without-a-carrier", "-t websocket -m realtime --realtime openai --video simli --video-input"},
-		{"video-input-unseen", "-t webrtc -m realtime --realtime nova_sonic --video-input"},
-		{"avatar-without-output", cascade + " --video tavus --no-video-output"},
-		{"noise-cancel-without-cloud", cascade + " --enable-noise-cancel --no-deploy-to-cloud"},
-		{"livekit-on-the-cloud", "-t livekit -m realtime --realtime openai --deploy-to-cloud"},
-		{"livekit-with-noise-cancel", "-t livekit -m realtime --realtime openai --enable-noise-cancel"},
-		{
-			"livekit-on-the-cloud-with-noise-cancel",
-			"-t livekit -m realtime --realtime openai --deploy-to-cloud --enable-noise-cancel",
-		},
-		{"client-server-alone", cascade + " --client-server vite"},
-		{"client-unknown", cascade + " --client-framework angular"},
-		{
-			"dial-mode-without-transport",
-			cascade + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out",
-		},
-		{"name-bad", cascade + " -n /etc/passwd"},
-		{"eval-alone", "--eval"},
-		{"client-alone", "--client-framework none"},
-		{"name-reserved", cascade + " -n aux.bot"},
-		{"name-of-the-cluster", cascade + " -n Kube_System --self-host"},
-		{"name-long", cascade + " -n " + strings.Repeat("n", 65)},
-		{"values-empty", "--name= -t= --mode= --stt= --llm= --tts="},
-		{"config-missing", "--config nowhere.json"},
-		{"config-missing-json", "--config nowhere.json --json"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := vbot(t, dir, append([]string{"init", "there"}, strings.Fields(c.args)...)...)
-			r.wantCode(t, 2)
-			section(t, "errors/init.txt", c.name, r.transcript(dir))
-			if got := filetest.Tree(t, dir); len(got) > 0 {
-				t.Errorf("it wrote %v", got)
-			}
-		})
-	}
-}
-
 func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -99,92 +44,6 @@ func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	}
 }
 
-func TestConfigFileProblems(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct{ name, config string }{
-		{"empty", ""},
-		{"not-json", "{\n  \"mode\": cascade\n}"},
-		{"cut-off", `{"mode": "cascade", `},
-		{"not-an-object", `["cascade"]`},
-		{"trailing-data", `{"mode": "talk"} {}`},
-		{"key-that-forges-a-line", `{"mode\nvbot init: all is well\u001b[2J": 1}`},
-		{"unknown-keys", `{"recordng": true, "stt": "deepgram", "xyz": 1}`},
-		{"keys-in-another-case", `{"Mode": "cascade"}`},
-		{"duplicate-keys", `{"mode": "cascade", "mode": "realtime"}`},
-		{"wrong-types", `{"transports": "daily", "recording": "no", "mode": 7, "stt_service": ["deepgram"],` +
-			` "llm_service": {}, "tts_service": true}`},
-		{"a-list-of-other-things", `{"transports": ["daily", 7]}`},
-		{"empty-strings", `{"mode": "", "transports": [""], "project_name": ""}`},
-		{"nulls", `{"mode": null, "transports": null, "recording": null}`},
-		{"client-without-a-framework", `{"mode": "realtime", "generate_client": true}`},
-		{"file-against-file", `{"mode": "realtime", "realtime_service": "openai", "stt_service": ` +
-			`"deepgram", "transports": ["twilio"], "bot_type": "web"}`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t, "init", "there", "--config", "-")
-			r.wantCode(t, 2)
-			section(t, "errors/config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
-		})
-	}
-}
-
-// An option overrides the file; values of the file that no longer apply are dropped
-// with a note.
-func TestFlagsBeatTheFile(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct{ name, config, args string }{
-		{
-			"services-of-the-other-mode",
-			`{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": ` +
-				`"openai", "tts_service": "cartesia"}`,
-			"--mode realtime --realtime openai",
-		},
-		{"bot-type", `{"bot_type": "web", "mode": "realtime", "realtime_service": "openai", "transports": ` +
-			`["daily"]}`, "-t twilio"},
-		{"a-feature", `{"recording": true, "mode": "realtime", "realtime_service": "openai", "transports": ` +
-			`["daily"]}`, "--no-recording --eval"},
-		{"noise-cancel", `{"enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", ` +
-			`"transports": ["daily"]}`, "--no-deploy-to-cloud"},
-		{
-			"noise-cancel-wanted",
-			`{"deploy_to_cloud": false, "mode": "realtime", "realtime_service": "openai", "transports": ` +
-				`["daily"]}`,
-			"--enable-noise-cancel",
-		},
-		{"video", `{"video_service": "tavus", "video_input": true, "mode": "realtime", "realtime_service": ` +
-			`"openai", "transports": ["daily"]}`, "-t twilio"},
-		{"avatar", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", ` +
-			`"transports": ["daily"]}`, "--no-video-output"},
-		{"avatar-wanted", `{"video_output": false, "mode": "realtime", "realtime_service": "openai", ` +
-			`"transports": ["daily"]}`, "--video tavus"},
-		{
-			"model-without-sight",
-			`{"video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ` +
-				`["daily"]}`,
-			"--realtime grok",
-		},
-		{
-			"transport-off-the-cloud",
-			`{"deploy_to_cloud": true, "enable_noise_cancel": true, "mode": "realtime", ` +
-				`"realtime_service": "openai", "transports": ["daily"]}`,
-			"-t livekit",
-		},
-		{"client", `{"client_framework": "react", "client_server": "nextjs", "mode": "realtime", ` +
-			`"realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
-		{"telephony-wanted", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", ` +
-			`"transports": ["daily"]}`, "-b telephony"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t,
-				append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
-			r.wantCode(t, 0)
-			section(t, "config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
-		})
-	}
-}
-
 func TestConfigFileForms(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -202,7 +61,7 @@ func TestConfigFileForms(t *testing.T) {
 	if !slices.Equal(got.Transports, []string{"rtc_hosted"}) || got.ProjectName != "there" {
 		t.Errorf("got %+v", got)
 	}
-	long := here{
+	long := inProcess{
 		stdin: strings.NewReader(`{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`),
 		dir:   dir,
 	}.vbot(t, "init", "-c", "-")
@@ -284,7 +143,7 @@ func TestEveryOption(t *testing.T) {
 	for _, o := range bot.Options {
 		values := samples(cat, o)
 		for i, value := range values {
-			said, want := bed(t, cat, o, value)
+			said, want := botAccepting(t, cat, o, value)
 			whole, err := json.MarshalIndent(want, "", "  ")
 			if err != nil {
 				t.Fatal(err)
@@ -338,8 +197,10 @@ func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 	return []bot.Value{{Text: "Another name"}}
 }
 
-// bed is a bot that accepts the value: the values given, and the resulting configuration.
-func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values, bot.Config) {
+// botAccepting is a bot that accepts the value: the values given, and the resulting configuration.
+func botAccepting(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values,
+	bot.Config,
+) {
 	t.Helper()
 	realtime := bot.Values{
 		bot.OptTransports: {List: []string{"websocket"}},

@@ -194,7 +194,7 @@ func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome strin
 		args = append(args, "--json")
 	}
 	env := append(s.Env(), in.env...)
-	r := here{env: env, dir: dir, stdin: strings.NewReader(in.stdin)}.vbot(t, args...)
+	r := inProcess{env: env, dir: dir, stdin: strings.NewReader(in.stdin)}.vbot(t, args...)
 	s.Close()
 	for _, part := range in.hidden {
 		if strings.Contains(r.stdout+r.stderr, part) {
