@@ -11,7 +11,7 @@ import (
 
 // A Choice is an entry of a menu.
 type Choice struct {
-	Value  string   // not shown
+	Value  string   // identifies the choice for the program; not shown
 	Group  string   // the heading of its group, or ""
 	Label  string   // shown first
 	Names  []string // other names to type; not shown
