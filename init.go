@@ -349,9 +349,9 @@ type asked struct {
 func (a asked) JSON() any { return cli.JSONOf(a.Result) }
 
 // Text prints the result of the job, and the command line that does the same without questions.
-func (a asked) Text(page *report.Page) {
-	a.Result.Text(page)
-	page.Note("\nTo do the same without questions:\n  %s", a.command)
+func (a asked) Text(out *report.Printer) {
+	a.Result.Text(out)
+	out.Note("\nTo do the same without questions:\n  %s", a.command)
 }
 
 // listOptions returns the ids that options take.
@@ -414,9 +414,9 @@ type description struct {
 func (d description) JSON() any { return bot.Describe(d.cat, d.kind) }
 
 // Text has a paragraph for each service.
-func (d description) Text(page *report.Page) {
-	if !page.JSON() { // do not build text that is not printed
-		page.Print(bot.DescribeText(d.cat, d.kind))
+func (d description) Text(out *report.Printer) {
+	if !out.JSON() { // do not build text that is not printed
+		out.Print(bot.DescribeText(d.cat, d.kind))
 	}
 }
 

@@ -190,10 +190,10 @@ type module struct {
 }
 
 // Text prints the version and, if it is on, the FIPS 140 mode.
-func (v versionResult) Text(page *report.Page) {
-	page.Print("vbot " + v.Version + "\n")
+func (v versionResult) Text(out *report.Printer) {
+	out.Print("vbot " + v.Version + "\n")
 	if v.FIPS140 == "on" {
-		page.Print("FIPS 140 mode: on, module " + v.Module + "\n")
+		out.Print("FIPS 140 mode: on, module " + v.Module + "\n")
 	}
 }
 
@@ -261,12 +261,12 @@ type (
 	}
 )
 
-func (c completionScript) Text(page *report.Page) { page.Print(c.Script) }
+func (c completionScript) Text(out *report.Printer) { out.Print(c.Script) }
 
 // Text prints a line for each word: the word, a tab and a description, if there is one.
-func (c completionWords) Text(page *report.Page) {
+func (c completionWords) Text(out *report.Printer) {
 	for _, w := range c.Words {
-		page.Print(strings.TrimSuffix(w.Word+"\t"+w.About, "\t") + "\n")
+		out.Print(strings.TrimSuffix(w.Word+"\t"+w.About, "\t") + "\n")
 	}
 }
 
@@ -308,7 +308,7 @@ type schemaList struct {
 }
 
 // Text prints one name per line.
-func (s schemaList) Text(page *report.Page) { page.Print(strings.Join(s.Schemas, "\n") + "\n") }
+func (s schemaList) Text(out *report.Printer) { out.Print(strings.Join(s.Schemas, "\n") + "\n") }
 
 // A schemaRun is one run of schema.
 type schemaRun struct {

@@ -43,7 +43,7 @@ func JSONOf(r report.Result) any {
 type Document struct{ Value any }
 
 // Text prints the document.
-func (d Document) Text(page *report.Page) { page.PrintJSON(d.Value) }
+func (d Document) Text(out *report.Printer) { out.PrintJSON(d.Value) }
 
 // JSON returns the document.
 func (d Document) JSON() any { return d.Value }

@@ -16,7 +16,7 @@ type HelpPage struct {
 }
 
 // Text prints the page.
-func (h HelpPage) Text(page *report.Page) { page.Print(h.Page) }
+func (h HelpPage) Text(out *report.Printer) { out.Print(h.Page) }
 
 // helpPage returns the help page and, for scripts, its parts.
 func (inv *invocation) helpPage(flags *Flags) HelpPage {

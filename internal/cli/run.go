@@ -50,7 +50,7 @@ func Run(ctx context.Context, root *Command, args []string, e *Env) int {
 // print prints what a command returned, except the text of a failure. Only this function writes to
 // stdout. JSON comes first, because stderr may be closed.
 func (e *Env) print(result report.Result, err error) error {
-	page := &report.Page{Stdout: e.Stdout, Stderr: e.Stderr, Terminal: tty.IsTerminal(e.Stdout)}
+	out := &report.Printer{Stdout: e.Stdout, Stderr: e.Stderr, Terminal: tty.IsTerminal(e.Stdout)}
 	var v any
 	if result != nil {
 		v = JSONOf(result)
@@ -59,13 +59,13 @@ func (e *Env) print(result report.Result, err error) error {
 		v = report.As(err).JSON(v)
 	}
 	if e.JSON && v != nil {
-		page.Stdout = nil
-		page.Err = report.WriteJSON(e.Stdout, v)
+		out.Stdout = nil
+		out.Err = report.WriteJSON(e.Stdout, v)
 	}
 	if result != nil {
-		result.Text(page)
+		result.Text(out)
 	}
-	return page.Err
+	return out.Err
 }
 
 // dispatch finds the command that args name, parses its options, and runs it.

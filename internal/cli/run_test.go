@@ -16,9 +16,9 @@ type greeting struct {
 	Name string `json:"name"`
 }
 
-func (g greeting) Text(page *report.Page) {
-	page.Print("hello " + g.Name + "\n")
-	page.Note("that was %s", g.Name)
+func (g greeting) Text(out *report.Printer) {
+	out.Print("hello " + g.Name + "\n")
+	out.Note("that was %s", g.Name)
 }
 
 // A greetRun is a command with an argument and an option.

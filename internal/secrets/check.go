@@ -81,7 +81,7 @@ func (c *Comparison) differences(exact bool) error {
 }
 
 // Text prints a table of the keys that differ.
-func (c *Comparison) Text(page *report.Page) {
+func (c *Comparison) Text(out *report.Printer) {
 	var table strings.Builder
 	table.WriteString("KEY\tSTATE\n")
 	for _, key := range c.Missing {
@@ -90,8 +90,8 @@ func (c *Comparison) Text(page *report.Page) {
 	for _, key := range c.Extra {
 		table.WriteString(key + "\textra\n")
 	}
-	page.PrintColumns(table.String())
+	out.PrintColumns(table.String())
 	if !c.differ {
-		page.Note("%s has all keys of %s", c.set, c.file)
+		out.Note("%s has all keys of %s", c.set, c.file)
 	}
 }

@@ -55,12 +55,12 @@ func List(ctx context.Context, api *cloud.Client, r ListRequest) (*Listing, erro
 }
 
 // Text prints a table.
-func (l *Listing) Text(page *report.Page) {
-	if page.JSON() {
+func (l *Listing) Text(out *report.Printer) {
+	if out.JSON() {
 		return
 	}
 	if len(l.Secrets) == 0 {
-		page.Note("no secrets in %s", l.location)
+		out.Note("no secrets in %s", l.location)
 	}
 	var table strings.Builder
 	table.WriteString("NAME\tKIND\tSTATUS\tREGION\tSOURCE\n")
@@ -68,10 +68,10 @@ func (l *Listing) Text(page *report.Page) {
 		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\n",
 			s.Name, orDash(s.Kind), orDash(s.Status), orDash(s.Region), orDash(s.Source))
 	}
-	page.PrintColumns(table.String())
+	out.PrintColumns(table.String())
 	for _, s := range l.Secrets {
 		if s.Message != "" {
-			page.Note("%s: %s", s.Name, s.Message)
+			out.Note("%s: %s", s.Name, s.Message)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func Show(ctx context.Context, api *cloud.Client, r ShowRequest) (*ShownSet, err
 }
 
 // Text prints a line for each fact, and one for each key.
-func (s *ShownSet) Text(page *report.Page) {
+func (s *ShownSet) Text(out *report.Printer) {
 	var table strings.Builder
 	fmt.Fprintf(&table, "Name:\t%s\nKind:\t%s\n", s.Name, s.Kind)
 	fmt.Fprintf(&table, "Status:\t%s\nRegion:\t%s\n", orDash(s.Status), orDash(s.Region))
@@ -121,5 +121,5 @@ func (s *ShownSet) Text(page *report.Page) {
 	for _, k := range s.Keys {
 		fmt.Fprintln(&table, "  "+k)
 	}
-	page.PrintColumns(table.String())
+	out.PrintColumns(table.String())
 }

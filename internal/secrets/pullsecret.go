@@ -39,9 +39,9 @@ type PullSecret struct {
 }
 
 // Text says what was stored.
-func (s *PullSecret) Text(page *report.Page) {
+func (s *PullSecret) Text(out *report.Printer) {
 	if s.message != "" {
-		page.Note("%s", s.message)
+		out.Note("%s", s.message)
 	}
 }
 

@@ -26,7 +26,7 @@ type Reference struct {
 }
 
 // Text says what was registered.
-func (r *Reference) Text(page *report.Page) { page.Note("%s", r.message) }
+func (r *Reference) Text(out *report.Printer) { out.Note("%s", r.message) }
 
 // Register registers the Secret, whose values stay in the cluster.
 func Register(ctx context.Context, api *cloud.Client, r ReferenceRequest) (*Reference, error) {

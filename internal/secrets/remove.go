@@ -26,7 +26,7 @@ type Removal struct {
 }
 
 // Text says what was removed.
-func (r *Removal) Text(page *report.Page) { page.Note("%s", r.message) }
+func (r *Removal) Text(out *report.Printer) { out.Note("%s", r.message) }
 
 // path is the path of the secret or key in the API.
 func (r RemoveRequest) path() []string {

@@ -294,20 +294,20 @@ func (s *SetResult) redeploy() string {
 
 // Text says what would be, or was, stored. For a failed run, it lists the keys that are done; the failure
 // lists the others.
-func (s *SetResult) Text(page *report.Page) {
+func (s *SetResult) Text(out *report.Printer) {
 	switch {
 	case s.dryRun:
-		page.PrintColumns(s.summary())
+		out.PrintColumns(s.summary())
 	case s.failed:
 		for _, k := range s.Keys {
 			if k.Result == k.done() {
-				page.Note("  %s  %s", k.Key, k.Result)
+				out.Note("  %s  %s", k.Key, k.Result)
 			}
 		}
 		if note := s.redeploy(); note != "" {
-			page.Note("%s", note)
+			out.Note("%s", note)
 		}
 	case !s.waited: // otherwise it was printed before the wait
-		page.Note("%s", s.stored())
+		out.Note("%s", s.stored())
 	}
 }

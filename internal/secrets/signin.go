@@ -27,7 +27,7 @@ type SignIn struct {
 }
 
 // Text says what was stored.
-func (s *SignIn) Text(page *report.Page) { page.Note("%s", s.message) }
+func (s *SignIn) Text(out *report.Printer) { out.Note("%s", s.message) }
 
 // Login checks a token with the API, and stores it.
 func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
@@ -92,7 +92,7 @@ type SignOut struct {
 }
 
 // Text says what was removed.
-func (s *SignOut) Text(page *report.Page) { page.Note("%s", s.message) }
+func (s *SignOut) Text(out *report.Printer) { out.Note("%s", s.message) }
 
 // Logout removes the stored token.
 func Logout(d cloud.Deps) (*SignOut, error) {
@@ -137,8 +137,8 @@ func Identify(ctx context.Context, api *cloud.Client) (*Identity, error) {
 }
 
 // Text prints a line for each fact.
-func (i *Identity) Text(page *report.Page) {
+func (i *Identity) Text(out *report.Printer) {
 	organization := cmp.Or(i.Organization, "the API key's own")
-	page.PrintColumns(fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
+	out.PrintColumns(fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
 		organization, i.APIURL, i.TokenFrom))
 }
