@@ -221,7 +221,7 @@ func TestCommandLineWithACatalog(t *testing.T) {
 	dir, folder := t.TempDir(), "my services"
 	filetest.Put(t, dir, folder+"/stt/acme.py", acme(t))
 	a := &cli.Env{Dir: dir, Getenv: func(string) string { return "" }}
-	cat, err := openCatalog(a, &folder)
+	cat, err := openCatalog(a, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,9 +60,10 @@ func main() {
 		Pause:       cli.Sleep,
 		WithTimeout: context.WithTimeout,
 		Random:      rand.Float64,
+
+		HandleSignals: true,
 	}
 	cli.SurviveClosedPipes()
-	env.Interruptible = func(ctx context.Context) context.Context { return cli.UntilInterrupted(ctx, env) }
 	os.Exit(run(context.Background(), os.Args[1:], env))
 }
 
@@ -144,7 +145,7 @@ const (
 )
 
 func newTop(f *cli.Flags) cli.Runner {
-	f.Instead("version", "print the version; works after every command", showVersion)
+	f.EarlyExit("version", "print the version; works after every command", showVersion)
 	return nil
 }
 
@@ -154,13 +155,8 @@ var versionCommand = cli.Command{
 	Name:       "version",
 	New:        newVersion,
 	EndsAtOnce: true,
+	Args:       cli.Args{Rest: true},
 	Results:    cli.Results{"": versionResult{}},
-	Args: cli.Args{Refuse: func(command string, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return report.Usagef("unexpected argument %q; see `%s --help`", args[0], command)
-	}},
 }
 
 // A runnerFunc is a command without options of its own.
@@ -170,7 +166,12 @@ func (f runnerFunc) Run(_ context.Context, env *cli.Env) (report.Result, error) 
 
 func newVersion(f *cli.Flags) cli.Runner {
 	f.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
-	return runnerFunc(showVersion)
+	return runnerFunc(func(env *cli.Env) (report.Result, error) {
+		if len(env.Args) > 0 {
+			return nil, report.Usagef("unexpected argument %q; see `%s --help`", env.Args[0], env.Command)
+		}
+		return showVersion(env)
+	})
 }
 
 // A versionResult is the JSON of version.
@@ -293,13 +294,8 @@ func newCompletion(f *cli.Flags) cli.Runner {
 var schemaCommand = cli.Command{
 	Name:    "schema",
 	New:     newSchema,
+	Args:    cli.Args{Rest: true},
 	Results: cli.Results{"": schemaList{}},
-	Args: cli.Args{Refuse: func(command string, args []string) error {
-		if len(args) <= 1 {
-			return nil
-		}
-		return report.Usagef("expected one name; see `%s --help`", command)
-	}},
 }
 
 // A schemaList is the JSON of `vbot schema`.
@@ -312,14 +308,14 @@ func (s schemaList) Text(out *report.Printer) { out.Print(strings.Join(s.Schemas
 
 // A schemaRun is one run of schema.
 type schemaRun struct {
-	catalog *string        // of --catalog, nil if it was not given
+	catalog string         // the directory of --catalog, "" if it was not given
 	results map[string]any // by name
 	list    schemaList
 }
 
 func newSchema(f *cli.Flags) cli.Runner {
 	s := &schemaRun{results: cli.Schemas(f.Root)}
-	f.Optional("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
+	f.String("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
 	f.About("json", "print the list as JSON; a schema is always JSON")
 	names := append(slices.Collect(maps.Keys(s.results)), "config")
 	s.list.Schemas = slices.Sorted(slices.Values(names))
@@ -332,6 +328,8 @@ func (s *schemaRun) Run(_ context.Context, env *cli.Env) (report.Result, error) 
 	switch {
 	case len(env.Args) == 0:
 		return s.list, nil
+	case len(env.Args) > 1:
+		return nil, report.Usagef("expected one name; see `%s --help`", env.Command)
 	case !slices.Contains(s.list.Schemas, name):
 		return nil, report.Usagef("unknown schema %q; `vbot schema` lists them", name)
 	}

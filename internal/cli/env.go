@@ -31,17 +31,15 @@ type Env struct {
 	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
 	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
 	Random      func() float64 // in [0, 1)
-	// Interruptible returns a context that ends when a signal asks the program to end. Commands that
-	// end immediately anyway, such as help, run without it, which saves a tenth of their time. It may
-	// be nil.
-	Interruptible func(context.Context) context.Context
+	// HandleSignals ends the command's context when a signal asks the program to end. Tests that run
+	// commands in their own process leave it off.
+	HandleSignals bool
 
 	// The command line, which Run reads.
-	Command string        // the command as typed: "vbot cloud secrets set"
-	Args    []string      // its arguments, without the options
-	JSON    bool          // --json was given
-	NoInput bool          // --no-input was given
-	Faults  report.Faults // of the arguments; a command adds those that it finds
+	Command string   // the command as typed: "vbot cloud secrets set"
+	Args    []string // its arguments, without the options
+	JSON    bool     // --json was given
+	NoInput bool     // --no-input was given
 
 	stdinIsRead bool                         // to its end
 	terminal    atomic.Pointer[tty.Terminal] // nil before the first question

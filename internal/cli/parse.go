@@ -116,16 +116,15 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 // checkRepeated refuses, or notes, a second value of an option that takes only one. It is silent about the
 // same value and about switches, because scripts add options to those that they were given.
 func (f *Flags) checkRepeated(o *Option, typed string) *report.Problem {
-	before, isRepeated := f.values[o]
-	f.values[o] = typed
+	before, isRepeated := f.given[o]
+	f.given[o] = typed
 	if !isRepeated || before == typed || o.Placeholder == "" || o.Repeatable {
 		return nil
 	}
-	long := o.Names[len(o.Names)-1]
 	if o.Once != "" {
-		return &report.Problem{Field: o.Key, Where: long, Message: "given twice; " + o.Once}
+		return &report.Problem{Field: o.Key, Where: o.long(), Message: "given twice; " + o.Once}
 	}
-	note := long + " is given more than once; only the last value counts"
+	note := o.long() + " is given more than once; only the last value counts"
 	if !slices.Contains(f.notes, note) {
 		f.notes = append(f.notes, note)
 	}

@@ -79,8 +79,8 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	case len(args) == 0:
 		fmt.Fprint(e.Stderr, inv.page(flags))
 		return nil, &report.Failure{Code: report.Usage}
-	case flags.instead != nil && (known || !inv.help):
-		return flags.instead(e)
+	case flags.earlyExit != nil && (known || !inv.help):
+		return flags.earlyExit(e)
 	case !known:
 		return nil, inv.unknownCommand(name)
 	case inv.help:
@@ -95,14 +95,21 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 		list := strings.Join(names, ", ")
 		return nil, report.Usagef("missing command (%s); see `%s --help`", list, inv.path)
 	}
-	if err := inv.command.Args.check(inv.path, rest, &e.Faults); err != nil {
-		return nil, err
-	}
 	for _, note := range flags.notes {
 		e.Note("%s", note)
 	}
-	if e.Interruptible != nil && !inv.command.EndsAtOnce {
-		ctx = e.Interruptible(ctx)
+	if e.HandleSignals && !inv.command.EndsAtOnce {
+		ctx = untilSignal(ctx, e)
+	}
+	problems = append(inv.command.Args.check(inv.path, rest), flags.check()...)
+	if c, ok := runner.(Checker); ok {
+		problems = append(problems, c.Check(ctx, e)...)
+		if ctx.Err() != nil { // reading a file may have failed only because of it
+			return nil, report.Interruption()
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems.Err()
 	}
 	return runner.Run(ctx, e)
 }
@@ -136,7 +143,7 @@ func (inv *invocation) enter(name string) bool {
 		return false
 	}
 	inv.command = &inv.command.Sub[i]
-	inv.path = inv.command.below(inv.path)
+	inv.path = inv.command.typedAfter(inv.path)
 	return true
 }
 
@@ -147,14 +154,14 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 		inv.root.New(flags) // --version works everywhere
 	}
 	asJSON := flags.Bool("json", "print the result as JSON", &flags.json)
-	noInput := flags.add("no-input", "", "never ask", toggle(true, func(on bool) { flags.noInput = on }))
+	noInput := flags.add("no-input", "", "never ask", boolean(true, func(on bool) { flags.noInput = on }))
 	flags.options = nil // only one page shows --version, and these two come last
 	if inv.command.New != nil {
 		runner = inv.command.New(flags)
 	}
 	asJSON.section, noInput.section = flags.section, flags.section
 	flags.options = append(flags.options, noInput, asJSON)
-	flags.Instead("h help", "print this help", func(*Env) (report.Result, error) {
+	flags.EarlyExit("h help", "print this help", func(*Env) (report.Result, error) {
 		return inv.helpPage(flags), nil
 	})
 	return flags, runner
@@ -179,15 +186,15 @@ func (inv *invocation) meant(word string) string {
 	var walk func(c *Command, path string)
 	walk = func(c *Command, path string) {
 		for _, sub := range c.Sub {
-			add(sub.Name, sub.below(path))
+			add(sub.Name, sub.typedAfter(path))
 		}
 		for _, sub := range c.Sub {
 			for _, word := range sub.Args.Words {
 				if word[0] != ':' { // else it is AnyFile or AnyDir
-					add(word, sub.below(path)+" "+word)
+					add(word, sub.typedAfter(path)+" "+word)
 				}
 			}
-			walk(&sub, sub.below(path))
+			walk(&sub, sub.typedAfter(path))
 		}
 	}
 	walk(inv.root, inv.root.Name)

@@ -22,36 +22,48 @@ func (g greeting) Text(out *report.Printer) {
 }
 
 // A greetRun is a command with an argument and an option.
-type greetRun struct{ fail *string }
+type greetRun struct{ fail, mood string }
+
+func (r *greetRun) Check(_ context.Context, e *Env) (problems report.Problems) {
+	if e.Arg(0) == "Ann" && r.mood == "sad" {
+		problems.Add("mood", "--mood", "Ann is not sad")
+	}
+	return problems
+}
 
 func (r *greetRun) Run(_ context.Context, e *Env) (report.Result, error) {
-	if e.Arg(0) == "nobody" {
-		e.Faults.Values.Add("name", "NAME", "is nobody")
-	}
-	if err := e.Faults.Failure(); err != nil {
-		return nil, err
-	}
 	result := greeting{Name: e.Arg(0)}
-	switch {
-	case r.fail == nil:
+	switch r.fail {
+	case "":
 		return result, nil
-	case *r.fail == "late":
+	case "late":
 		return result, report.Errorf(report.Differs, "too late")
 	}
-	return nil, errors.New(*r.fail)
+	return nil, errors.New(r.fail)
+}
+
+// unless returns a check that refuses one word.
+func unless(word, fault string) func(string) string {
+	return func(text string) string {
+		if text == word {
+			return fault
+		}
+		return ""
+	}
 }
 
 // greetTree is a tree with the command greet and a topic.
 func greetTree() *Command {
 	newGreet := func(f *Flags) Runner {
 		r := &greetRun{}
-		f.Optional("f fail", "WHY", "fail for this reason", &r.fail)
+		f.String("f fail", "WHY", "fail for this reason", &r.fail)
+		f.String("mood", "WORD", "be in this mood", &r.mood).Check = unless("odd", "is no mood")
 		return r
 	}
 	root := &Command{
 		Name: "tool",
 		New: func(f *Flags) Runner {
-			f.Instead("version", "print the version", func(*Env) (report.Result, error) {
+			f.EarlyExit("version", "print the version", func(*Env) (report.Result, error) {
 				return Document{Value: []int{1}}, nil
 			})
 			return nil
@@ -59,9 +71,12 @@ func greetTree() *Command {
 		Other: map[string]string{"rm": "use greet"},
 		Sub: []Command{
 			{
-				Name:    "greet",
-				New:     newGreet,
-				Args:    Args{Names: []string{"name"}, Required: 1, Words: []string{"world", AnyDir}},
+				Name: "greet",
+				New:  newGreet,
+				Args: Args{
+					Named: []Arg{{Name: "name", Check: unless("nobody", "is nobody")}},
+					Words: []string{"world", AnyDir},
+				},
 				Results: Results{"": greeting{}, "late": greeting{}},
 			},
 			{Name: "weather", Topic: true},
@@ -97,6 +112,14 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 		},
 		{line: "greet Ann --fail why", code: 1, stderr: "error: why\n"},
 		{line: "greet nobody", code: 2, stderr: "error: NAME: is nobody\n"},
+		{line: "greet Ann --mood sad", code: 2, stderr: "error: --mood: Ann is not sad\n"},
+		{
+			line: "greet nobody --mood odd x", code: 2,
+			stderr: "error: tool greet takes at most 1 argument, got 2\n" +
+				"error: NAME: is nobody\nerror: --mood: is no mood\n",
+		},
+		{line: "greet --mood odd --mood sad", code: 2, stderr: "--mood is given more than once; " +
+			"only the last value counts\nerror: NAME: missing\n"},
 		{line: "greet", code: 2, stderr: "error: NAME: missing\n"},
 		{line: "greet a b", code: 2, stderr: "error: tool greet takes at most 1 argument, got 2\n"},
 		{line: "", code: 2, stderr: "tool greets.\n"},
@@ -165,10 +188,11 @@ func TestHelpPage(t *testing.T) {
 	stdout, _, _ := runTool("greet --help")
 	const want = `Greet somebody.
 
-  -f, --fail WHY    fail for this reason
-      --no-input    never ask
-      --json        print the result as JSON
-  -h, --help        print this help
+  -f, --fail WHY     fail for this reason
+      --mood WORD    be in this mood
+      --no-input     never ask
+      --json         print the result as JSON
+  -h, --help         print this help
 
 `
 	if stdout != want && stdout != strings.TrimSuffix(want, "\n") {

@@ -14,10 +14,10 @@ import (
 )
 
 // Pairs collects the pairs of a command line: first those of secrets files, then those of the arguments
-// and of --value-file. The latter replace a pair of a file only if it has no value. Errors are added to
-// Faults. The pair of an argument without a value has an empty value, which is to be asked for.
+// and of --value-file. The latter replace a pair of a file only if it has no value. The pair of an argument
+// without a value has an empty value, which is to be asked for.
+// Each method that reads returns what is wrong.
 type Pairs struct {
-	Faults *report.Faults
 	// MayAsk says that a missing value can be asked for, or is not needed.
 	MayAsk bool
 	// IsFile reports whether a word that is not a key is the name of a file.
@@ -37,17 +37,17 @@ func (p *Pairs) Files() string { return strings.Join(p.files, " and ") }
 // AddFile adds the pairs of a file in dotenv syntax. label is its name for messages. If allowBlank is
 // true, a key without a value is not an error. A value of a later file replaces that of an earlier one,
 // but a key without a value replaces nothing.
-func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) {
+func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems report.Problems) {
 	pairs, faults := dotenv.Parse(string(data), allowBlank)
 	for _, f := range faults {
-		if strings.HasSuffix(f.Message, dotenv.Empty) {
-			p.Faults.Hint = "--skip-empty leaves out keys without a value"
-		}
 		at := fmt.Sprintf("%s:%d", label, f.Line)
-		p.Faults.Values.Add(at, at, "%s", f.Message)
+		problem := problems.Add(at, at, "%s", f.Message)
+		if strings.HasSuffix(f.Message, dotenv.Empty) {
+			problem.Hint = "--skip-empty leaves out keys without a value"
+		}
 	}
 	if len(pairs) == 0 && len(faults) == 0 {
-		p.Faults.Values.Add("file", "--file", "%s contains no KEY=VALUE", label)
+		problems.Add("file", "--file", "%s contains no KEY=VALUE", label)
 	}
 	p.files = append(p.files, label)
 	index := map[string]int{} // of each key in p.List
@@ -71,6 +71,7 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) {
 	for _, in := range byFile(replaced) {
 		p.replaced = append(p.replaced, "values of "+label+" replace those of "+in.file+": "+in.keys)
 	}
+	return problems
 }
 
 // index returns the index of the pair with the key, or -1.
@@ -79,56 +80,58 @@ func (p *Pairs) index(key string) int {
 }
 
 // AddValueFile adds a key whose value is the content of a file.
-func (p *Pairs) AddValueFile(key string, content []byte) {
-	p.add(cloud.Pair{Key: key, Value: cloud.NewSecret(string(content))}, 0, false)
+func (p *Pairs) AddValueFile(key string, content []byte) report.Problems {
+	return p.add(cloud.Pair{Key: key, Value: cloud.NewSecret(string(content))}, 0, false)
 }
 
 // AddArguments adds the pairs of arguments: KEY, KEY=VALUE, or one argument with several KEY=VALUE.
-func (p *Pairs) AddArguments(args []string) {
+func (p *Pairs) AddArguments(args []string) (problems report.Problems) {
 	if len(args) == 1 {
 		several, err := dotenv.Split(args[0])
 		if err != nil {
-			p.Faults.Values.Add("secrets", "SECRETS", "%v", err)
-			return
+			problems.Add("secrets", "SECRETS", "%v", err)
+			return problems
 		}
 		for i, pair := range several {
-			p.add(pair, i+1, false)
+			problems = append(problems, p.add(pair, i+1, false)...)
 		}
 		if several != nil {
-			return
+			return problems
 		}
 	}
 	for i, arg := range args {
 		pair, hasValue := dotenv.One(arg)
-		p.add(pair, i+1, !hasValue)
+		problems = append(problems, p.add(pair, i+1, !hasValue)...)
 	}
+	return problems
 }
 
 // add adds a pair of the command line if it is valid. n is its number, from 1, for messages. toBeAsked
 // says that its value is still to be asked for.
-func (p *Pairs) add(pair cloud.Pair, n int, toBeAsked bool) {
+func (p *Pairs) add(pair cloud.Pair, n int, toBeAsked bool) (problems report.Problems) {
 	if pair.Value.Empty() || !cloud.IsKey(pair.Key) {
 		pair.Number = n
 	}
 	field := pair.Field()
 	at := p.index(pair.Key)
 	if fault := p.fault(pair, at, toBeAsked); fault != "" {
-		p.Faults.Values.Add(field, field, "%s", fault)
-		return
+		problems.Add(field, field, "%s", fault)
+		return problems
 	}
 	if at >= 0 { // a file has the key, too
 		if other := p.List[at]; !other.Value.Empty() {
 			const twice = "given twice; it is also on line %d of %s"
-			p.Faults.Values.Add(field, field, twice, other.Line, other.File)
+			problems.Add(field, field, twice, other.Line, other.File)
 		} else {
 			p.List = slices.Delete(p.List, at, at+1)
 		}
 	}
 	if toBeAsked && !p.MayAsk {
 		const cannotAsk = "no value, and vbot cannot ask for one; use --file - or KEY=VALUE"
-		p.Faults.Usage.Add(field, field, cannotAsk)
+		problems.Add(field, field, cannotAsk).Usage = true
 	}
 	p.List = append(p.List, pair)
+	return problems
 }
 
 // fault returns what is wrong with a pair of the command line, or "". at is the index of a pair with the
@@ -146,7 +149,7 @@ func (p *Pairs) fault(pair cloud.Pair, at int, toBeAsked bool) string {
 }
 
 // Finish leaves out keys of the files that have no value. Afterwards, every empty value is to be asked for.
-func (p *Pairs) Finish() {
+func (p *Pairs) Finish() (problems report.Problems) {
 	isBlank := func(pair cloud.Pair) bool { return pair.File != "" && pair.Value.Empty() }
 	var blank []cloud.Pair
 	for _, pair := range p.List {
@@ -160,8 +163,9 @@ func (p *Pairs) Finish() {
 	}
 	p.List = slices.DeleteFunc(p.List, isBlank)
 	if len(p.List) == 0 && len(p.LeftOut) > 0 {
-		p.Faults.Values.Add("file", "--file", "no key in %s has a value", p.Files())
+		problems.Add("file", "--file", "no key in %s has a value", p.Files())
 	}
+	return problems
 }
 
 // Notes returns what a person should know about the pairs, in sentences without values. isServiceKey

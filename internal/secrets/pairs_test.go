@@ -13,21 +13,19 @@ import (
 // collect collects the pairs of a file and of arguments, and returns them as KEY=VALUE with all that is
 // wrong, a line each.
 func collect(file string, mayAsk bool, arguments ...string) (pairs, faults []string) {
-	collected := &report.Faults{}
 	p := &Pairs{
-		Faults: collected,
 		MayAsk: mayAsk,
 		IsFile: func(word string) bool { return word == "my.env" },
 	}
+	var problems report.Problems
 	if file != "" {
-		p.AddFile(".env", []byte(file), true)
+		problems = p.AddFile(".env", []byte(file), true)
 	}
-	p.AddArguments(arguments)
-	p.Finish()
+	problems = slices.Concat(problems, p.AddArguments(arguments), p.Finish())
 	for _, pair := range p.List {
 		pairs = append(pairs, pair.Key+"="+pair.Value.Reveal())
 	}
-	for _, problem := range slices.Concat(collected.Usage, collected.Values) {
+	for _, problem := range problems {
 		faults = append(faults, problem.Line())
 	}
 	return pairs, faults
@@ -90,11 +88,12 @@ func TestPairsOfSeveralFiles(t *testing.T) {
 				"without a value: C",
 		},
 	} {
-		p := &Pairs{Faults: &report.Faults{}}
+		p := &Pairs{}
+		var problems report.Problems
 		for i, text := range c.files {
-			p.AddFile(string(rune('a'+i))+".env", []byte(text), true)
+			problems = append(problems, p.AddFile(string(rune('a'+i))+".env", []byte(text), true)...)
 		}
-		p.Finish()
+		problems = append(problems, p.Finish()...)
 		var pairs []string
 		for _, pair := range p.List {
 			pairs = append(pairs, pair.Key+"="+pair.Value.Reveal())
@@ -104,7 +103,7 @@ func TestPairsOfSeveralFiles(t *testing.T) {
 		}
 		none := func(string) bool { return false }
 		got := strings.Join(append([]string{strings.Join(pairs, " ")}, p.Notes(none)...), " | ")
-		if got != c.want || p.Faults.Failure() != nil {
+		if got != c.want || problems != nil {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}
 	}

@@ -12,27 +12,27 @@ import (
 	"vbot/internal/report"
 )
 
-// A SetRequest asks to store pairs in a secret set.
-type SetRequest struct {
+// Set is `vbot cloud secrets set`: it stores pairs in a secret set.
+type Set struct {
 	Name    string
-	Region  string        // "" is the API's choice
-	Pairs   []cloud.Pair  // each with a value, unless it is a dry run
-	LeftOut []string      // keys that were given without a value: they are neither stored nor removed
-	Prune   bool          // remove keys of the set that are neither in Pairs nor in LeftOut
+	Region  string        // "" for the API's choice
+	Pairs   Pairs         // each with a value, unless it is a dry run; keys that were left out stay in the set
+	Prune   bool          // remove keys of the set that are neither stored nor left out
 	DryRun  bool          // store nothing
-	Wait    time.Duration // until the set is ready; 0 is not at all
+	Wait    time.Duration // until the set is ready; 0 for not at all
 	Confirm Confirm       // nil to go ahead without asking
 }
 
-// A SetResult is the JSON of set.
+// A SetResult is the JSON of set. It begins as the plan of what to do, with each key planned, and ends with
+// what became of each key.
 type SetResult struct {
 	Name    string        `json:"name"`
 	Region  report.OrNull `json:"region"`
 	Created bool          `json:"created"`
 	Status  report.OrNull `json:"status"`
-	Keys    []KeyResult   `json:"keys"`
+	Keys    []KeyResult   `json:"keys"` // first the keys to store, then those to remove
 
-	location string
+	location string // of the set, for messages
 	dryRun   bool
 	failed   bool
 	waited   bool
@@ -56,7 +56,7 @@ const (
 	keyNotTried    = "not_tried"
 )
 
-// done returns the result for a key if the request succeeded.
+// done returns the result of the key if the request succeeds.
 func (k KeyResult) done() string {
 	if k.Prune {
 		return keyRemoved
@@ -72,91 +72,94 @@ func (k KeyResult) words(replaced string) string {
 	return newOr(replaced, k.Replaced)
 }
 
-// Set stores the pairs. Even with an error, the result says what was stored; it is nil if nothing was.
-func Set(ctx context.Context, api *cloud.Client, r SetRequest) (*SetResult, error) {
-	c, err := newChange(ctx, api, r)
+// Run stores the pairs. Even with an error, the result says what was stored; it is nil if nothing was.
+func (s Set) Run(ctx context.Context, api *cloud.Client) (*SetResult, error) {
+	out, err := s.plan(ctx, api)
 	if err != nil {
 		return nil, err
 	}
-	if r.DryRun {
-		out := c.result(c.region, keyPlanned)
+	if s.DryRun {
 		out.dryRun = true
 		return out, nil
 	}
-	if r.Confirm != nil {
-		summary := report.Columns(c.result(c.region, keyPlanned).summary())
-		if err := r.Confirm(ctx, strings.TrimSuffix(summary, "\n"), c.question()); err != nil {
+	if s.Confirm != nil {
+		summary := strings.TrimSuffix(report.Columns(out.summary()), "\n")
+		if err := s.Confirm(ctx, summary, out.question()); err != nil {
 			return nil, err
 		}
 	}
-	progress, err := api.StoreAll(ctx, c.Change)
-	region := cmp.Or(progress.Region, c.region)
-	if err != nil {
-		return c.partial(region, err, progress)
+	change := cloud.Change{
+		Ref:   cloud.Ref{Name: s.Name, Type: cloud.TypeSet, Region: s.Region},
+		Pairs: s.Pairs.List,
 	}
-	out := c.result(region, "")
-	if r.Wait > 0 {
+	for _, k := range out.Keys {
+		if k.Prune {
+			change.Prune = append(change.Prune, k.Key)
+		}
+	}
+	progress, err := api.StoreAll(ctx, change)
+	out.Region = cmp.Or(report.OrNull(progress.Region), out.Region)
+	out.location = location(api, string(out.Region))
+	if err != nil {
+		return out.partial(err, progress)
+	}
+	out.markDone(len(out.Keys))
+	if s.Wait > 0 {
 		out.waited = true
-		out.Status, err = await(ctx, api, c.Ref, r.Wait, out.stored())
+		out.Status, err = await(ctx, api, change.Ref, s.Wait, out.stored())
 	}
 	return out, err
 }
 
-// A change is what a request does to a secret set.
-type change struct {
-	cloud.Change
-	location func(region string) string
-	region   string   // of the set, "" if the API chooses it
-	created  bool     // the set is new
-	existing []string // the keys of the set before
-}
-
-// newChange reads the existing set, and refuses what the API would refuse. To prune, it finds the keys
-// that were not given.
-func newChange(ctx context.Context, api *cloud.Client, r SetRequest) (*change, error) {
-	set, err := api.Get(ctx, r.Name)
+// plan reads the existing set, and returns what is to be done. It refuses what the API would refuse. To
+// prune, it finds the keys that were not given.
+func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
+	set, err := api.Get(ctx, s.Name)
 	isNew := report.HasCode(err, report.NotFound)
 	switch {
-	case isNew && r.Prune && !api.IsGone(ctx, r.Name):
+	case isNew && s.Prune && !api.IsGone(ctx, s.Name):
 		return nil, err // something else is missing, so the keys to remove are unknown
 	case isNew:
-		if r.Confirm != nil { // a person may have mistyped the name; a script should not wait for this
-			noteNearName(ctx, api, r.Name)
+		if s.Confirm != nil { // a person may have mistyped the name; a script should not wait for this
+			noteNearName(ctx, api, s.Name)
 		}
-		set, err = &cloud.Set{}, unknownRegion(ctx, api, r.Region)
+		set, err = &cloud.Set{}, unknownRegion(ctx, api, s.Region)
 	case err != nil:
-		err = explain(ctx, api, r.Name, err, report.Rejected)
+		err = explain(ctx, api, s.Name, err, report.Rejected)
 	case set.Source == cloud.SourceReferenced:
-		err = referencedError(r.Name)
+		err = referencedError(s.Name)
 	default:
-		err = sameRegion(r.Name, r.Region, set.Region)
+		err = sameRegion(s.Name, s.Region, set.Region)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c := &change{
-		location: func(region string) string { return location(api, region) },
-		region:   cmp.Or(r.Region, set.Region),
-		created:  isNew,
-		existing: set.Keys,
+	region := cmp.Or(s.Region, set.Region)
+	out := &SetResult{
+		Name:     s.Name,
+		Region:   report.OrNull(region),
+		Created:  isNew,
+		Keys:     []KeyResult{},
+		location: location(api, region),
 	}
-	c.Ref = cloud.Ref{Name: r.Name, Type: cloud.TypeSet, Region: r.Region}
-	c.Pairs = r.Pairs
-	if !r.Prune {
-		return c, nil
+	for _, p := range s.Pairs.List {
+		isReplaced := slices.Contains(set.Keys, p.Key)
+		out.Keys = append(out.Keys, KeyResult{Key: p.Key, Result: keyPlanned, Replaced: isReplaced})
+	}
+	if !s.Prune {
+		return out, nil
 	}
 	for _, key := range set.Keys {
-		isPaired := slices.ContainsFunc(r.Pairs, func(p cloud.Pair) bool { return p.Key == key })
 		switch {
-		case isPaired || slices.Contains(r.LeftOut, key):
+		case s.Pairs.index(key) >= 0 || slices.Contains(s.Pairs.LeftOut, key):
 		case !cloud.IsKey(key):
 			return nil, report.One(report.Rejected, "prune", "--prune",
 				"key %s cannot be removed: %s; nothing was written", key, cloud.KeyRule)
 		default:
-			c.Prune = append(c.Prune, key)
+			out.Keys = append(out.Keys, KeyResult{Key: key, Result: keyPlanned, Prune: true})
 		}
 	}
-	return c, nil
+	return out, nil
 }
 
 // noteNearName notes that there is a secret with a name similar to that of a new set.
@@ -166,40 +169,38 @@ func noteNearName(ctx context.Context, api *cloud.Client, name string) {
 	}
 }
 
-// question asks whether to carry out the change.
-func (c *change) question() string {
-	question := "Store " + report.Plural(len(c.Pairs), "key")
-	if len(c.Prune) > 0 {
-		question += " and remove " + report.Plural(len(c.Prune), "key")
+// counts returns how many keys are to be stored, and how many removed.
+func (s *SetResult) counts() (stored, removed int) {
+	for _, k := range s.Keys {
+		if k.Prune {
+			removed++
+		} else {
+			stored++
+		}
+	}
+	return stored, removed
+}
+
+// question asks whether to carry out the plan.
+func (s *SetResult) question() string {
+	stored, removed := s.counts()
+	question := "Store " + report.Plural(stored, "key")
+	if removed > 0 {
+		question += " and remove " + report.Plural(removed, "key")
 	}
 	return question + "?"
 }
 
-// result returns the result of the change with each key in this state; "" means that it succeeded. region
-// is the set's.
-func (c *change) result(region, state string) *SetResult {
-	out := &SetResult{
-		Name:     c.Name,
-		Region:   report.OrNull(region),
-		Created:  c.created,
-		Keys:     []KeyResult{},
-		location: c.location(region),
+// markDone records that the first n keys are stored or removed.
+func (s *SetResult) markDone(n int) {
+	for i := range s.Keys[:n] {
+		s.Keys[i].Result = s.Keys[i].done()
 	}
-	add := func(k KeyResult) {
-		k.Result = cmp.Or(state, k.done())
-		out.Keys = append(out.Keys, k)
-	}
-	for _, p := range c.Pairs {
-		add(KeyResult{Key: p.Key, Replaced: slices.Contains(c.existing, p.Key)})
-	}
-	for _, key := range c.Prune {
-		add(KeyResult{Key: key, Prune: true})
-	}
-	return out
 }
 
-// partial returns the result for each key of a run that err ended, and the failure that lists them.
-func (c *change) partial(region string, err error, p cloud.Progress) (*SetResult, error) {
+// partial returns the result of a run that err ended, and the failure that lists the keys that are not
+// done. The result is nil if nothing was done.
+func (s *SetResult) partial(err error, p cloud.Progress) (*SetResult, error) {
 	f := *report.As(err)
 	isInterrupted := f.Code == report.Interrupted
 	failed := keyFailed
@@ -211,48 +212,46 @@ func (c *change) partial(region string, err error, p cloud.Progress) (*SetResult
 	case isInterrupted:
 		p.Tried = p.Done // nothing more was sent
 	}
-	out := c.result(region, "")
-	out.failed = true
-	out.Created = out.Created && p.Done > 0
+	s.failed = true
+	s.Created = s.Created && p.Done > 0
+	s.markDone(p.Done)
 	var problems report.Problems
-	for i := range out.Keys[p.Done:] {
-		k := &out.Keys[p.Done+i]
-		done := k.Result
+	for i := p.Done; i < len(s.Keys); i++ {
+		k := &s.Keys[i]
 		k.Result = failed
-		if p.Done+i >= p.Tried {
+		if i >= p.Tried {
 			k.Result = keyNotTried
 		}
 		message := strings.ReplaceAll(k.Result, "_", " ")
 		if k.Result == keyUnconfirmed {
-			message += ": it may be " + done
+			message += ": it may be " + k.done()
 		}
 		problems.Add(k.Key, k.Key, "%s", message)
 	}
 	if p.Done == 0 {
-		return out, &f
+		return s, &f
 	}
-	what := c.count(p.Done)
 	if isInterrupted {
-		f.Message = "interrupted; " + what
+		f.Message = "interrupted; " + s.howFar(p.Done)
 	} else {
 		f.Code = report.Partial
-		f.Message = fmt.Sprintf("%s: %v", what, err)
+		f.Message = fmt.Sprintf("%s: %v", s.howFar(p.Done), err)
 	}
 	if f.Retryable {
 		f.Hint = "run the same command again to finish"
 	}
 	f.Problems = problems
-	return out, &f
+	return s, &f
 }
 
-// count describes how far the change came: done is the number of keys that are stored or removed.
-func (c *change) count(done int) string {
-	removed := done - len(c.Pairs)
-	if removed < 0 {
-		return fmt.Sprintf("stored %d of %d keys in %s", done, len(c.Pairs), c.Name)
+// howFar says how many keys are stored and removed, of which done keys are.
+func (s *SetResult) howFar(done int) string {
+	stored, removed := s.counts()
+	if done < stored {
+		return fmt.Sprintf("stored %d of %d keys in %s", done, stored, s.Name)
 	}
-	all := report.Plural(len(c.Pairs), "key")
-	return fmt.Sprintf("stored %s in %s and removed %d of %d", all, c.Name, removed, len(c.Prune))
+	all := report.Plural(stored, "key")
+	return fmt.Sprintf("stored %s in %s and removed %d of %d", all, s.Name, done-stored, removed)
 }
 
 // summary describes what would be stored, without values, in columns.

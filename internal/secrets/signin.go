@@ -9,12 +9,12 @@ import (
 	"vbot/internal/report"
 )
 
-// A LoginRequest asks to store a token.
-type LoginRequest struct {
+// Login is `vbot cloud login`: it checks a token with the API, and stores it.
+type Login struct {
 	Organization string // "" for the token's only one, or the one that Choose returns
 	// Token asks for the token, after everything else was checked.
 	Token  func(ctx context.Context) (cloud.Secret, error)
-	Choose cloud.Choose
+	Choose cloud.Choose // nil if nobody can be asked
 }
 
 // A SignIn is the JSON of login.
@@ -29,17 +29,17 @@ type SignIn struct {
 // Text says what was stored.
 func (s *SignIn) Text(out *report.Printer) { out.Note("%s", s.message) }
 
-// Login checks a token with the API, and stores it.
-func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
+// Run returns what was stored where.
+func (l Login) Run(ctx context.Context, d cloud.Deps) (*SignIn, error) {
 	file, err := loginFile(d)
 	if err != nil {
 		return nil, err
 	}
-	api, problems := cloud.Open(d, r.Organization)
+	api, problems := cloud.Open(d, l.Organization)
 	if len(problems) > 0 {
-		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		return nil, problems.Err()
 	}
-	token, err := r.Token(ctx)
+	token, err := l.Token(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +47,11 @@ func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
 		return nil, report.One(report.InvalidConfig, "token", "token", "%s", fault)
 	}
 	api.Use(token, "")
-	if err := api.Verify(ctx, r.Choose); err != nil {
+	if err := api.Verify(ctx, l.Choose); err != nil {
 		return nil, err
 	}
-	login := cloud.Login{Token: token.Reveal(), Organization: api.Organization, APIURL: api.Base.String()}
-	if err := file.Write(login); err != nil {
+	stored := cloud.Login{Token: token.Reveal(), Organization: api.Organization, APIURL: api.Base.String()}
+	if err := file.Write(stored); err != nil {
 		f := report.IOError("storing the token in "+file.Path, err)
 		f.Hint = "set VBOT_CONFIG to a file that you can write"
 		return nil, f
@@ -94,7 +94,7 @@ type SignOut struct {
 // Text says what was removed.
 func (s *SignOut) Text(out *report.Printer) { out.Note("%s", s.message) }
 
-// Logout removes the stored token.
+// Logout is `vbot cloud logout`: it removes the stored token.
 func Logout(d cloud.Deps) (*SignOut, error) {
 	file, err := loginFile(d)
 	if err != nil {
@@ -124,8 +124,8 @@ type Identity struct {
 	TokenFrom    string        `json:"token_from"` // a variable or a file
 }
 
-// Identify checks the token with the API, and returns its organization.
-func Identify(ctx context.Context, api *cloud.Client) (*Identity, error) {
+// Whoami is `vbot cloud whoami`: it checks the token with the API, and returns its organization.
+func Whoami(ctx context.Context, api *cloud.Client) (*Identity, error) {
 	if err := api.Verify(ctx, nil); err != nil {
 		return nil, err
 	}
