@@ -32,6 +32,7 @@ import (
 	"vbot/internal/bot"
 	"vbot/internal/cli"
 	"vbot/internal/report"
+	"vbot/internal/system"
 	"vbot/templates"
 )
 
@@ -51,16 +52,17 @@ func main() {
 	// If the directory was deleted, only relative paths fail.
 	dir, _ := os.Getwd()
 	env := &cli.Env{
-		Stdin:       os.Stdin,
-		Stdout:      os.Stdout,
-		Stderr:      os.Stderr,
-		Getenv:      os.Getenv,
-		Dir:         dir,
-		Now:         time.Now,
-		Pause:       cli.Sleep,
-		WithTimeout: context.WithTimeout,
-		Random:      rand.Float64,
-
+		System: system.System{
+			Dir:         dir,
+			Getenv:      os.Getenv,
+			Stderr:      os.Stderr,
+			Now:         time.Now,
+			Pause:       system.Pause,
+			WithTimeout: context.WithTimeout,
+			Random:      rand.Float64,
+		},
+		Stdin:         os.Stdin,
+		Stdout:        os.Stdout,
 		HandleSignals: true,
 	}
 	cli.SurviveClosedPipes()
@@ -69,6 +71,7 @@ func main() {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, env *cli.Env) int {
+	env.Program = "vbot/" + version
 	return cli.Run(ctx, commandTree(), args, env)
 }
 

@@ -31,6 +31,7 @@ import (
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
 	"vbot/internal/report"
+	"vbot/internal/system"
 )
 
 // TestMain makes the test binary stand in for vbot, so that tests can run the command as a
@@ -533,7 +534,10 @@ func TestHiddenCharactersInNames(t *testing.T) {
 }
 
 func BenchmarkVersion(b *testing.B) {
-	a := &cli.Env{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }}
+	a := &cli.Env{
+		System: system.System{Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }},
+		Stdout: &bytes.Buffer{},
+	}
 	for b.Loop() {
 		run(context.Background(), []string{"version"}, a)
 	}
@@ -566,17 +570,21 @@ func (h here) vbot(t testing.TB, args ...string) result {
 	h.env = append([]string{"VBOT_CONFIG=none"}, h.env...)
 	var stdout, stderr bytes.Buffer
 	code := run(h.ctx, args, &cli.Env{
-		Stdin: h.stdin, Stdout: &stdout, Stderr: &stderr, Dir: h.dir,
-		Getenv: func(name string) string {
-			for _, kv := range slices.Backward(h.env) {
-				if v, ok := strings.CutPrefix(kv, name+"="); ok {
-					return v
+		System: system.System{
+			Dir: h.dir,
+			Getenv: func(name string) string {
+				for _, kv := range slices.Backward(h.env) {
+					if v, ok := strings.CutPrefix(kv, name+"="); ok {
+						return v
+					}
 				}
-			}
-			return ""
+				return ""
+			},
+			Stderr: &stderr,
+			Now:    h.clock.Now, Pause: h.clock.Pause, WithTimeout: h.clock.WithTimeout,
+			Random: func() float64 { return 0.5 },
 		},
-		Now: h.clock.Now, Pause: h.clock.Pause, WithTimeout: h.clock.WithTimeout,
-		Random: func() float64 { return 0.5 },
+		Stdin: h.stdin, Stdout: &stdout,
 	})
 	return result{args, stdout.String(), stderr.String(), code}
 }
@@ -621,7 +629,7 @@ func TestCompletion(t *testing.T) {
 // An option accepts every value that is suggested for it.
 func TestCompletionKnowsEveryService(t *testing.T) {
 	parallel(t)
-	cat, a := catalog.New(), &cli.Env{Getenv: func(string) string { return "" }}
+	cat, a := catalog.New(), &cli.Env{System: system.System{Getenv: func(string) string { return "" }}}
 	for _, o := range bot.Options {
 		if o.Kind == "" {
 			continue
@@ -922,11 +930,13 @@ func TestWrongLines(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		env := map[string]string{"VBOT_CONFIG": filepath.Join(dir, "login.json")}
 		a := &cli.Env{
+			System: system.System{
+				Stderr: &stderr,
+				Getenv: func(name string) string { return env[name] },
+				Dir:    dir,
+			},
 			Stdin:  strings.NewReader(""),
 			Stdout: &stdout,
-			Stderr: &stderr,
-			Getenv: func(name string) string { return env[name] },
-			Dir:    dir,
 		}
 		code := run(context.Background(), args, a)
 		return result{args, stdout.String(), stderr.String(), code}

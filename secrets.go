@@ -34,7 +34,7 @@ func (a *account) addOption(f *cli.Flags) { organizationOption(f, currentOrg, &a
 
 // signIn returns a client of the API. It sends no request.
 func (a *account) signIn(env *cli.Env) (*cloud.Client, error) {
-	return cloud.SignIn(cloudDeps(env), a.organization)
+	return cloud.SignIn(env.System, a.organization)
 }
 
 // connect signs in and finds the organization to work in.
@@ -44,20 +44,6 @@ func (a *account) connect(ctx context.Context, env *cli.Env) (*cloud.Client, err
 		return nil, err
 	}
 	return api, api.FindOrganization(ctx, nil)
-}
-
-// cloudDeps returns what the API's client needs of the program.
-func cloudDeps(env *cli.Env) cloud.Deps {
-	return cloud.Deps{
-		UserAgent:   "vbot/" + version,
-		Getenv:      env.Getenv,
-		Path:        env.Path,
-		Now:         env.Now,
-		Pause:       env.Pause,
-		Random:      env.Random,
-		WithTimeout: env.WithTimeout,
-		Note:        func(s string) { env.Note("%s", s) },
-	}
 }
 
 // resultOf returns what a command returned. A nil pointer becomes a nil interface.
@@ -151,14 +137,14 @@ func (r *loginRun) Run(ctx context.Context, env *cli.Env) (report.Result, error)
 			return chooseOrganization(ctx, env, names)
 		}
 	}
-	return resultOf(r.login.Run(ctx, cloudDeps(env)))
+	return resultOf(r.login.Run(ctx, env.System))
 }
 
 var logoutCommand = cli.Command{Name: "logout", New: newLogout, Results: cli.Results{"": secrets.SignOut{}}}
 
 func newLogout(*cli.Flags) cli.Runner {
 	return runnerFunc(func(env *cli.Env) (report.Result, error) {
-		return resultOf(secrets.Logout(cloudDeps(env)))
+		return resultOf(secrets.Logout(env.System))
 	})
 }
 

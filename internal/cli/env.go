@@ -12,25 +12,18 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"vbot/internal/files"
 	"vbot/internal/report"
+	"vbot/internal/system"
 	"vbot/internal/tty"
 )
 
 // Env holds everything that a command takes from outside, so that tests can replace it.
 type Env struct {
+	system.System
 	Stdin  io.Reader
 	Stdout io.Writer
-	Stderr io.Writer
-	Getenv func(string) string
-	Dir    string // the working directory, absolute; "" if it was deleted
-	Now    func() time.Time
-	Pause  func(context.Context, time.Duration) error
-	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
-	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
-	Random      func() float64 // in [0, 1)
 	// HandleSignals ends the command's context when a signal asks the program to end. Tests that run
 	// commands in their own process leave it off.
 	HandleSignals bool
@@ -53,11 +46,6 @@ func (e *Env) Arg(i int) string {
 	return e.Args[i]
 }
 
-// Note prints a message to stderr immediately.
-func (e *Env) Note(format string, args ...any) {
-	fmt.Fprintln(e.Stderr, report.Printable(fmt.Sprintf(format, args...)))
-}
-
 // Expand replaces ~ at the beginning of a path with the home directory. A shell does so too, but not
 // within quotes and not after --config=.
 func (e *Env) Expand(path string) (string, error) {
@@ -72,14 +60,6 @@ func (e *Env) Expand(path string) (string, error) {
 		return "", errors.New("the home directory is unknown; write the full path")
 	}
 	return filepath.Join(home, rest), nil
-}
-
-// Path resolves name against the working directory.
-func (e *Env) Path(name string) string {
-	if filepath.IsAbs(name) {
-		return filepath.Clean(name)
-	}
-	return filepath.Join(e.Dir, name)
 }
 
 // ReadAll reads a file or pipe of at most limit bytes; "-" is stdin, which can be read only once.

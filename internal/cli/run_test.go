@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"vbot/internal/report"
+	"vbot/internal/system"
 )
 
 // A greeting is the result of the command greet.
@@ -89,10 +90,12 @@ func greetTree() *Command {
 	}, root)
 }
 
+func noVariables(string) string { return "" }
+
 // runTool runs a command line, and returns stdout, stderr and the exit code.
 func runTool(line string) (stdout, stderr string, code int) {
 	var out, messages bytes.Buffer
-	env := &Env{Stdout: &out, Stderr: &messages, Getenv: func(string) string { return "" }}
+	env := &Env{System: system.System{Stderr: &messages, Getenv: noVariables}, Stdout: &out}
 	code = Run(context.Background(), greetTree(), strings.Fields(line), env)
 	return out.String(), messages.String(), code
 }
@@ -201,7 +204,7 @@ func TestHelpPage(t *testing.T) {
 }
 
 func TestComplete(t *testing.T) {
-	env := &Env{Getenv: func(string) string { return "" }}
+	env := &Env{System: system.System{Getenv: noVariables}}
 	for typed, want := range map[string]string{
 		"":               "greet help",
 		"g":              "greet",

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"vbot/internal/report"
 )
@@ -60,15 +59,5 @@ func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		return none, report.Interruption()
 	case o := <-done:
 		return o.value, o.err
-	}
-}
-
-// Sleep waits for d. If ctx ends first, it returns the error of ctx.
-func Sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }

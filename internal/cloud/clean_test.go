@@ -6,21 +6,24 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"vbot/internal/system"
 )
 
 // test has what a client needs, and does not pause.
-var test = Deps{
+var test = system.System{
 	Now:         time.Now,
 	Pause:       func(context.Context, time.Duration) error { return nil },
 	WithTimeout: context.WithTimeout,
 	Random:      func() float64 { return 0 },
-	Note:        func(string) {},
+	Stderr:      io.Discard,
 }
 
 // carrying returns a client whose requests sensitive the values.

@@ -222,7 +222,7 @@ func standin(t *testing.T, s *cloudtest.Standin, random float64) (*Client, *clou
 	}
 	s.Personal = false
 	clock, w := &cloudtest.Clock{}, test
-	w.UserAgent, w.Now, w.Pause, w.Random = "test/1", clock.Now, clock.Pause, func() float64 { return random }
+	w.Program, w.Now, w.Pause, w.Random = "test/1", clock.Now, clock.Pause, func() float64 { return random }
 	c := New(base, nil, w)
 	c.Use(NewSecret(cloudtest.Key), "")
 	return c, clock

@@ -80,7 +80,7 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 				when = fmt.Sprintf(" in %v", pause.Round(time.Second))
 			}
 			const note = "%s: %s; trying again%s (%d of %d)"
-			c.Note(fmt.Sprintf(note, r.doing, f.Message, when, try+1, maxTries))
+			c.Note(note, r.doing, f.Message, when, try+1, maxTries)
 			c.Pause(all, pause) // ignore the error: the next try fails if all has ended
 		}
 		switch {
@@ -184,7 +184,7 @@ func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http
 		return nil, invalid("the request is invalid")
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
-	req.Header.Set("User-Agent", c.UserAgent)
+	req.Header.Set("User-Agent", c.Program)
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

@@ -157,7 +157,7 @@ func unknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
 func await(
 	ctx context.Context, api *cloud.Client, stored cloud.Ref, limit time.Duration, message string,
 ) (report.OrNull, error) {
-	api.Note(message)
+	api.Note("%s", message)
 	status, err := api.WaitReady(ctx, stored, limit)
 	return report.OrNull(status), err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/report"
+	"vbot/internal/system"
 )
 
 const userAgent = "vbot/test"
@@ -25,21 +25,28 @@ func connect(t *testing.T, s *cloudtest.Standin) (*cloud.Client, *[]string) {
 		name, value, _ := strings.Cut(pair, "=")
 		env[name] = value
 	}
-	notes := &[]string{}
-	api, err := cloud.SignIn(cloud.Deps{
-		UserAgent:   userAgent,
+	notes := &noteWriter{}
+	api, err := cloud.SignIn(system.System{
+		Program:     userAgent,
 		Getenv:      func(name string) string { return env[name] },
-		Path:        filepath.Clean,
+		Stderr:      notes,
 		Now:         s.Clock.Now,
 		Pause:       s.Clock.Pause,
 		WithTimeout: s.Clock.WithTimeout,
 		Random:      func() float64 { return 0 },
-		Note:        func(text string) { *notes = append(*notes, text) },
 	}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api, notes
+	return api, &notes.notes
+}
+
+// A noteWriter collects what is noted.
+type noteWriter struct{ notes []string }
+
+func (w *noteWriter) Write(note []byte) (int, error) {
+	w.notes = append(w.notes, strings.TrimSuffix(string(note), "\n"))
+	return len(note), nil
 }
 
 // pair is a pair of a set, with its value.

@@ -16,8 +16,8 @@ import (
 type Set struct {
 	Name    string
 	Region  string        // "" for the API's choice
-	Pairs   Pairs         // each with a value, unless it is a dry run; keys that were left out stay in the set
-	Prune   bool          // remove keys of the set that are neither stored nor left out
+	Pairs   Pairs         // each with a value, unless it is a dry run
+	Prune   bool          // remove keys of the set that are neither in Pairs.List nor in Pairs.LeftOut
 	DryRun  bool          // store nothing
 	Wait    time.Duration // until the set is ready; 0 for not at all
 	Confirm Confirm       // nil to go ahead without asking
@@ -165,7 +165,7 @@ func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 // noteNearName notes that there is a secret with a name similar to that of a new set.
 func noteNearName(ctx context.Context, api *cloud.Client, name string) {
 	if near := nearest(ctx, api, name); near != "" {
-		api.Note(name + " is a new secret set; there is also " + near)
+		api.Note("%s is a new secret set; there is also %s", name, near)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/system"
 )
 
 // Login is `vbot cloud login`: it checks a token with the API, and stores it.
@@ -30,12 +31,12 @@ type SignIn struct {
 func (s *SignIn) Text(out *report.Printer) { out.Note("%s", s.message) }
 
 // Run returns what was stored where.
-func (l Login) Run(ctx context.Context, d cloud.Deps) (*SignIn, error) {
-	file, err := loginFile(d)
+func (l Login) Run(ctx context.Context, s system.System) (*SignIn, error) {
+	file, err := loginFile(s)
 	if err != nil {
 		return nil, err
 	}
-	api, problems := cloud.Open(d, l.Organization)
+	api, problems := cloud.Open(s, l.Organization)
 	if len(problems) > 0 {
 		return nil, problems.Err()
 	}
@@ -62,7 +63,7 @@ func (l Login) Run(ctx context.Context, d cloud.Deps) (*SignIn, error) {
 		ConfigFile:   file.Path,
 		message:      fmt.Sprintf("signed in to %s; token stored in %s", location(api, ""), file.Path),
 	}
-	if d.Getenv("VBOT_TOKEN") != "" {
+	if s.Getenv("VBOT_TOKEN") != "" {
 		out.message += "\nVBOT_TOKEN is set and overrides the stored token"
 	}
 	return out, nil
@@ -70,8 +71,8 @@ func (l Login) Run(ctx context.Context, d cloud.Deps) (*SignIn, error) {
 
 // loginFile returns the file in which login stores the token, which vbot may replace and
 // remove.
-func loginFile(d cloud.Deps) (cloud.LoginFile, error) {
-	file, err := cloud.FindLoginFile(d)
+func loginFile(s system.System) (cloud.LoginFile, error) {
+	file, err := cloud.FindLoginFile(s)
 	if err != nil {
 		return file, err
 	}
@@ -95,8 +96,8 @@ type SignOut struct {
 func (s *SignOut) Text(out *report.Printer) { out.Note("%s", s.message) }
 
 // Logout is `vbot cloud logout`: it removes the stored token.
-func Logout(d cloud.Deps) (*SignOut, error) {
-	file, err := loginFile(d)
+func Logout(s system.System) (*SignOut, error) {
+	file, err := loginFile(s)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func Logout(d cloud.Deps) (*SignOut, error) {
 	if removed {
 		out.message = "signed out: removed " + file.Path
 	}
-	if d.Getenv("VBOT_TOKEN") != "" {
+	if s.Getenv("VBOT_TOKEN") != "" {
 		out.message += "\nVBOT_TOKEN is set; you are still signed in"
 	}
 	return out, nil
