@@ -41,11 +41,10 @@ var initCommand = cli.Command{
 
 // An initRun holds the options of one run of init.
 type initRun struct {
-	job        scaffold.Job
-	config     string // a file, or "-"; "" if it was not given
-	check      bool
-	update     bool
-	contextHub *bool // nil if it was not given
+	job    scaffold.Job
+	config string // a file, or "-"; "" if it was not given
+	check  bool
+	update bool
 }
 
 func newInit(f *cli.Flags) cli.Runner {
@@ -78,8 +77,7 @@ func newInit(f *cli.Flags) cli.Runner {
 	for _, o := range bot.Options {
 		r.peerOption(f, o)
 	}
-	const aboutHub = "not supported: run pipecat context-hub install (--no-context-hub is ignored)"
-	f.ToggleFunc("context-hub", aboutHub, func(on bool) { r.contextHub = &on })
+	f.Ignored("no-context-hub", "vbot never registers the hub")
 
 	f.Section()
 	f.EarlyExit("list-options", "print the ids that options take, as JSON", r.listOptions)
@@ -218,13 +216,6 @@ func (r *initRun) refuse(env *cli.Env) error {
 	writes := r.job.KeepExisting || r.job.OverwriteGuide
 	if len(env.Args) == 1 && env.Args[0] == "" {
 		return report.Usagef("the directory's name is empty")
-	}
-	if r.contextHub != nil && *r.contextHub {
-		return report.One(report.InvalidConfig, "context_hub", "--context-hub",
-			"vbot runs no other program; register the hub with `pipecat context-hub install`")
-	}
-	if r.contextHub != nil {
-		env.Note("--no-context-hub has no effect: vbot never registers the hub")
 	}
 	switch {
 	case r.check && r.update:

@@ -67,6 +67,7 @@ type Option struct {
 
 	section       int // of the help page
 	valueOptional bool
+	ignored       bool // see Flags.Ignored
 }
 
 // A value handles the text of an option.
@@ -163,6 +164,13 @@ func (f *Flags) ToggleFunc(names, about string, put func(on bool)) *Option {
 	f.named[name] = o
 	o.Names = append(o.Names, dashed(name))
 	return o
+}
+
+// Ignored registers an option of another tool that has no effect here. why is for the help page and for a
+// note when it is given.
+func (f *Flags) Ignored(name, why string) {
+	note := func(bool) { f.notes = append(f.notes, dashed(name)+" has no effect: "+why) }
+	f.add(name, "", "ignored: "+why, boolean(true, note)).ignored = true
 }
 
 // An OptionalValueFlag is an option whose value may be left out, such as --wait and --wait=30s.

@@ -176,7 +176,7 @@ var otherSpellings = strings.NewReplacer("enable-", "", "with-", "", "disable-",
 func (f *Flags) nearest(word string) string {
 	flags := map[string]string{}
 	for name, o := range f.named {
-		if len(name) == 1 {
+		if len(name) == 1 || o.ignored {
 			continue
 		}
 		flags[name] = name
