@@ -118,7 +118,7 @@ func (m *Menu) Press(k key) bool {
 		return m.enter()
 	case m.Several && (k.Name == keyText && k.Text == " " || k.Name == keyTab):
 		m.warned = m.At + 1 // no warning after somebody ticks or unticks it
-		if len(shown) > 0 && m.mark(m.At) {
+		if len(shown) > 0 && m.toggle(m.At) {
 			m.filter = editor{} // for the next one
 		}
 	case moves && len(shown) > 0:
@@ -152,8 +152,8 @@ func (m *Menu) seek() {
 	}
 }
 
-// mark marks or unmarks the choice, and reports whether that is allowed.
-func (m *Menu) mark(i int) bool {
+// toggle marks or unmarks the choice, and reports whether that is allowed.
+func (m *Menu) toggle(i int) bool {
 	if n := slices.Index(m.Marked, i); n >= 0 {
 		m.Marked = slices.Delete(m.Marked, n, n+1)
 		return true
@@ -190,11 +190,11 @@ func (m *Menu) take(chosen []int) bool {
 func (m *Menu) view(width, height int, back bool) view {
 	shown := m.shown()
 	v := head(m.Ask, &m.filter, width)
-	labels := m.labels()
+	labelWidth := m.labelWidth()
 	help, room := note(m.help(len(shown), back), faint, width), height-len(v.Rows)
 	foot, most := help, 0 // most is the height of the longest foot, so that the list keeps its height
 	for _, i := range shown {
-		_, left := m.row(i, true, labels, width)
+		_, left := m.row(i, true, labelWidth, width)
 		isEmpty := func(s string) bool { return s == "" }
 		about := slices.DeleteFunc([]string{left, m.Choices[i].Detail}, isEmpty)
 		text := append(note(strings.Join(about, "; "), faint, width), help...)
@@ -219,7 +219,7 @@ func (m *Menu) view(width, height int, back bool) view {
 	for n, e := range all[from : from+rows] {
 		drawn := row{{style: bold, Text: e.heading}}
 		if e.heading == "" {
-			drawn, _ = m.row(e.choice, from+n == at, labels, width)
+			drawn, _ = m.row(e.choice, from+n == at, labelWidth, width)
 		}
 		// The first and the last line say how many choices they stand for.
 		if n == 0 && from > 0 && rows > 2 {
@@ -266,8 +266,8 @@ func (m *Menu) help(shown int, back bool) string {
 	return how
 }
 
-// labels returns the width of the labels.
-func (m *Menu) labels() (width int) {
+// labelWidth returns the width of the longest label, in columns.
+func (m *Menu) labelWidth() (width int) {
 	for _, c := range m.Choices {
 		width = max(width, Width(c.Label))
 	}
@@ -277,11 +277,12 @@ func (m *Menu) labels() (width int) {
 // pad adds spaces up to the width.
 func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-Width(s))) }
 
-// row draws one choice. labels is the width of that column. left is what does not fit.
-func (m *Menu) row(i int, here bool, labels, width int) (drawn row, left string) {
+// row draws one choice. hasCursor says that the cursor is at it. left is the part of its note that does not
+// fit into width columns, of which the label has labelWidth.
+func (m *Menu) row(i int, hasCursor bool, labelWidth, width int) (drawn row, left string) {
 	c := m.Choices[i]
 	pointer, style := "  ", normal
-	if here {
+	if hasCursor {
 		pointer, style = "> ", cyan
 	}
 	if m.Several {
@@ -291,10 +292,10 @@ func (m *Menu) row(i int, here bool, labels, width int) (drawn row, left string)
 		}
 		pointer += box
 	}
-	if c.Note == "" || len(pointer)+labels+2+Width(c.Note) > width-1 {
+	if c.Note == "" || len(pointer)+labelWidth+2+Width(c.Note) > width-1 {
 		return row{{style: style, Text: pointer + c.Label}}, c.Note
 	}
-	label := pad(c.Label, labels)
+	label := pad(c.Label, labelWidth)
 	name := span{style: style, Text: pointer + label[:len(c.Label)]}
 	note := span{style: faint, Text: label[len(c.Label):] + "  " + c.Note}
 	return row{name, note}, ""
@@ -333,14 +334,14 @@ func (m *Menu) plainly(ctx context.Context, t *Terminal) error {
 
 // list prints the choices that match the filter.
 func (m *Menu) list(t *Terminal) {
-	labels, digits := m.labels(), len(strconv.Itoa(len(m.Choices)))
+	labelWidth, digits := m.labelWidth(), len(strconv.Itoa(len(m.Choices)))
 	for _, e := range m.entries(m.shown()) {
 		if e.heading != "" {
 			t.Say(" %s:", e.heading)
 			continue
 		}
 		c := m.Choices[e.choice]
-		line := fmt.Sprintf("  %*d  %s  %s", digits, e.choice+1, pad(c.Label, labels), c.Note)
+		line := fmt.Sprintf("  %*d  %s  %s", digits, e.choice+1, pad(c.Label, labelWidth), c.Note)
 		if c.Detail != "" && !m.Blank() {
 			line = strings.TrimRight(line, " ") + "; " + c.Detail
 		}

@@ -6,7 +6,6 @@
 package tty
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -44,15 +42,15 @@ type Terminal struct {
 
 	// A read from a terminal cannot be cancelled. So there is at most one, and the next
 	// question takes its result: a byte, or none if the terminal was closed.
-	found   chan []byte // nil if no read is running
+	pending chan []byte // gets the result of the read; nil if no read is running
 	decoder decoder
-	keys    []key
+	keys    []key // decoded and not yet used
 
-	was     atomic.Pointer[term.State] // the mode before raw mode, nil outside raw mode
-	raw     *term.State                // raw mode
-	shown   view                       // the block on the screen
-	drawn   int                        // the terminal's width when it was drawn
-	printed []row                      // the rows above it that this Terminal printed
+	modeBefore atomic.Pointer[term.State] // the mode before raw mode, nil outside raw mode
+	rawMode    *term.State
+	shown      view  // the block on the screen
+	shownWidth int   // the terminal's width when the block was drawn, in columns
+	printed    []row // the rows above the block that this Terminal printed
 }
 
 // ErrBack means that the person wants to go back to the previous question.
@@ -91,20 +89,20 @@ const (
 // enterRaw switches to raw mode: single keys, no echo. release restores the mode, if
 // this call changed it, and may be called twice. Callers defer it.
 func (t *Terminal) enterRaw() (release func(), err error) {
-	if t.was.Load() != nil {
+	if t.modeBefore.Load() != nil {
 		return func() {}, nil // an outer call releases it
 	}
 	fd := int(t.in.Fd())
-	was, err := term.MakeRaw(fd)
+	before, err := term.MakeRaw(fd)
 	if err != nil {
 		return nil, fmt.Errorf("switching the terminal to raw mode: %w", err)
 	}
-	t.was.Store(was)
-	t.raw, _ = term.GetState(fd)
-	t.mark(pasteOn)
+	t.modeBefore.Store(before)
+	t.rawMode, _ = term.GetState(fd)
+	t.control(pasteOn)
 	return func() {
-		if t.was.Load() != nil {
-			t.mark(pasteOff)
+		if t.modeBefore.Load() != nil {
+			t.control(pasteOff)
 			t.Restore()
 		}
 	}, nil
@@ -113,8 +111,8 @@ func (t *Terminal) enterRaw() (release func(), err error) {
 // Restore ends raw mode immediately. Other goroutines may call it, for a program that
 // ends while it still prints.
 func (t *Terminal) Restore() {
-	if was := t.was.Swap(nil); was != nil {
-		term.Restore(int(t.in.Fd()), was)
+	if before := t.modeBefore.Swap(nil); before != nil {
+		term.Restore(int(t.in.Fd()), before)
 	}
 }
 
@@ -122,10 +120,10 @@ func (t *Terminal) Restore() {
 // while the program is stopped. It reports whether it did.
 func (t *Terminal) reenterRaw() bool {
 	now, err := term.MakeRaw(int(t.in.Fd()))
-	if err != nil || t.raw == nil || *now == *t.raw {
+	if err != nil || t.rawMode == nil || *now == *t.rawMode {
 		return false
 	}
-	t.mark(pasteOn)
+	t.control(pasteOn)
 	t.shown = view{} // the cursor is elsewhere
 	return true
 }
@@ -139,7 +137,8 @@ func (t *Terminal) Hold() (release func(), err error) {
 	return t.enterRaw()
 }
 
-func (t *Terminal) mark(sequence string) {
+// control writes a control sequence, but not to a plain terminal.
+func (t *Terminal) control(sequence string) {
 	if !t.Plain {
 		io.WriteString(t.out, sequence)
 	}
@@ -149,16 +148,16 @@ func (t *Terminal) mark(sequence string) {
 
 // read starts a read unless one is running, and returns the channel for its result.
 func (t *Terminal) read() chan []byte {
-	if t.found == nil {
-		found := make(chan []byte, 1)
-		t.found = found
+	if t.pending == nil {
+		result := make(chan []byte, 1)
+		t.pending = result
 		go func() {
 			b := make([]byte, 1)
 			n, _ := t.in.Read(b)
-			found <- b[:n]
+			result <- b[:n]
 		}()
 	}
-	return t.found
+	return t.pending
 }
 
 // more reports whether there is more input, waiting at most d for it.
@@ -168,7 +167,7 @@ func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
 	}
 	select {
 	case b := <-t.read():
-		t.found <- b // for readByte
+		t.pending <- b // for readByte
 		return true
 	case <-ctx.Done():
 	case <-time.After(d):
@@ -180,7 +179,7 @@ func (t *Terminal) more(ctx context.Context, d time.Duration) bool {
 func (t *Terminal) readByte(ctx context.Context) (byte, error) {
 	select {
 	case b := <-t.read():
-		t.found = nil
+		t.pending = nil
 		if len(b) > 0 {
 			return b[0], nil
 		}
@@ -236,104 +235,6 @@ func (t *Terminal) plainLine(ctx context.Context, prompt string) (string, error)
 	}
 }
 
-// maxLine is the maximum length of a line in a terminal's buffer, in bytes, with the
-// line end (N_TTY_BUF_SIZE of Linux). Longer lines, pasted ahead of the question, may
-// have been truncated.
-const maxLine = 4096
-
-// Why a hidden answer is refused.
-var (
-	ErrCut   = errors.New("the terminal may have truncated the input")
-	ErrLines = errors.New("expected one line, but several were pasted")
-)
-
-// Hidden prints the prompt and reads a line without showing it; with lines, a paste may have several lines.
-//
-// isLast reports that no question follows the typed text. Further input is then the rest of a paste whose
-// lines came as single keys. Hidden discards it, so that the next program does not get it, and returns
-// ErrLines. It returns ErrCut if the terminal may have truncated the line.
-func (t *Terminal) Hidden(
-	ctx context.Context, prompt string, lines bool, isLast func(typed string) bool,
-) (string, error) {
-	release, err := t.enterRaw()
-	if err != nil {
-		return "", err
-	}
-	defer release()
-	defer io.WriteString(t.out, "\r\n")
-	show := func() { fmt.Fprintf(t.out, "\r%s ", t.printable(prompt)) }
-	show()
-
-	var typed []byte
-	var refused error
-	odd := false // a key without a character was pressed
-	for {
-		k, err := t.next(ctx)
-		if err != nil {
-			return "", err
-		}
-		switch k.Name {
-		case keyEnter:
-			for line := range bytes.SplitSeq(typed, []byte("\n")) {
-				if len(line) >= maxLine-1 {
-					refused = ErrCut
-				}
-			}
-			switch {
-			case refused == nil && !odd && isLast(string(typed)) && t.rest(ctx):
-				return "", ErrLines
-			case refused != nil:
-				return "", refused
-			case !odd:
-				return string(typed), nil
-			}
-			io.WriteString(t.out, "\r\nThat key types no character. Try again.\r\n")
-			typed, odd = nil, false
-			show()
-		case keyInterrupt:
-			return "", context.Canceled
-		case keyEOF:
-			if len(typed) == 0 {
-				return "", context.Canceled
-			}
-		case keyBackspace:
-			_, size := utf8.DecodeLastRune(typed)
-			typed = typed[:len(typed)-size]
-		case keyKill:
-			typed, refused, odd = nil, nil, false
-		case keyNone:
-			show()
-		case keyText, keyTab:
-			typed = append(typed, k.Text...)
-		case keyPaste:
-			text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(k.Text)
-			text = strings.TrimSuffix(text, "\n")
-			if !lines {
-				if text = strings.TrimRight(text, "\n"); strings.Contains(text, "\n") {
-					refused = ErrLines
-				}
-			}
-			typed = append(typed, text...)
-		case keyCut:
-			refused = ErrCut
-		default:
-			odd = true
-		}
-	}
-}
-
-// rest discards further input until it pauses, and reports whether there was text in it.
-func (t *Terminal) rest(ctx context.Context) (text bool) {
-	for t.more(ctx, keyPause) {
-		k, err := t.next(ctx)
-		if err != nil {
-			break
-		}
-		text = text || k.Name != keyEnter && k.Name != keyNone
-	}
-	return text
-}
-
 // Drawing.
 
 // drawPause is how long to wait for more input before drawing. Text that a terminal pastes as
@@ -383,9 +284,9 @@ func (t *Terminal) Rewind(mark int) {
 func (t *Terminal) draw(v view) {
 	var b strings.Builder
 	b.WriteString(t.toTop() + wrapOff)
-	if t.drawn != t.width {
+	if t.shownWidth != t.width {
 		b.WriteString("\x1b[J") // otherwise a wider terminal may join rows that it had wrapped
-		t.drawn = t.width
+		t.shownWidth = t.width
 	}
 	for i, r := range v.Rows {
 		if i > 0 {
@@ -445,8 +346,7 @@ func (t *Terminal) Say(format string, args ...any) {
 	}
 }
 
-// A question is a question with the state of its answer. It does not know the
-// terminal.
+// A question holds what is asked and the answer so far. It does not know the terminal.
 type question interface {
 	// Press applies a key and reports whether the question is answered.
 	Press(k key) bool
