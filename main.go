@@ -79,7 +79,7 @@ func run(ctx context.Context, args []string, env *cli.Env) int {
 func commandTree() *cli.Command {
 	root := &cli.Command{
 		Name:  "vbot",
-		New:   newTop,
+		New:   newRoot,
 		Other: otherCommands,
 		Sub: []cli.Command{
 			initCommand,
@@ -108,22 +108,23 @@ func commandTree() *cli.Command {
 	return cli.WithPages(templates.Files, root)
 }
 
-// pipecats begins the message about a command of Pipecat's own tool (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
-const pipecats = "Pipecat's own tool has it: pipecat "
+// pipecatHasIt begins the message about a command of Pipecat's own tool (pipecat-ai 1.14.0,
+// pipecatcloud 1.4.0).
+const pipecatHasIt = "Pipecat's own tool has it: pipecat "
 
 // otherCommands are commands that people may look for here: at any level, or under the whole path.
 var otherCommands = map[string]string{
-	"agent":         pipecats + "cloud agent",
-	"agents":        pipecats + "cloud agent",
-	"auth":          pipecats + "cloud auth",
-	"build":         pipecats + "cloud build",
-	"deploy":        pipecats + "cloud deploy",
-	"docker":        pipecats + "cloud docker",
-	"eval":          pipecats + "eval",
-	"logs":          pipecats + "cloud agent logs",
-	"organizations": pipecats + "cloud organizations",
-	"regions":       pipecats + "cloud regions",
-	"context-hub":   pipecats + "context-hub",
+	"agent":         pipecatHasIt + "cloud agent",
+	"agents":        pipecatHasIt + "cloud agent",
+	"auth":          pipecatHasIt + "cloud auth",
+	"build":         pipecatHasIt + "cloud build",
+	"deploy":        pipecatHasIt + "cloud deploy",
+	"docker":        pipecatHasIt + "cloud docker",
+	"eval":          pipecatHasIt + "eval",
+	"logs":          pipecatHasIt + "cloud agent logs",
+	"organizations": pipecatHasIt + "cloud organizations",
+	"regions":       pipecatHasIt + "cloud regions",
+	"context-hub":   pipecatHasIt + "context-hub",
 	"get":           noValues,
 	"ls":            "`vbot cloud secrets list` lists the secrets",
 	"show":          noValues,
@@ -147,7 +148,7 @@ const (
 	unsetOrDelete = "`vbot cloud secrets unset` removes a key, `vbot cloud secrets delete` removes a set"
 )
 
-func newTop(f *cli.Flags) cli.Runner {
+func newRoot(f *cli.Flags) cli.Runner {
 	f.EarlyExit("version", "print the version; works after every command", showVersion)
 	return nil
 }

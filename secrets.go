@@ -16,7 +16,7 @@ import (
 )
 
 // The commands of `vbot cloud`. Each holds a command of package secrets, in which its options are stored,
-// and what only the command line has. Check reads the arguments and the files; Run signs in, asks, and
+// and what only the command line has. Prepare reads the arguments and the files; Run signs in, asks, and
 // runs the command.
 
 // maxFile is the maximum size of a file with secrets, in bytes.
@@ -234,8 +234,8 @@ func newSet(f *cli.Flags) cli.Runner {
 	return r
 }
 
-// Check reads the pairs from the arguments and the files.
-func (r *setRun) Check(ctx context.Context, env *cli.Env) (problems report.Problems) {
+// Prepare reads the pairs from the arguments and the files.
+func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
 	words := env.Args[min(1, len(env.Args)):]
 	isEmpty := len(words)+len(r.files)+len(r.valueFiles) == 0 && len(env.Args) > 0
 	if !r.skip && !r.set.DryRun && !isEmpty {
@@ -349,8 +349,8 @@ func newCheck(f *cli.Flags) cli.Runner {
 	return r
 }
 
-// Check reads the keys from the files.
-func (r *checkRun) Check(ctx context.Context, env *cli.Env) (problems report.Problems) {
+// Prepare reads the keys from the files.
+func (r *checkRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
 	for _, name := range r.files {
 		problems = append(problems, addPairsFile(ctx, env, &r.check.Pairs, name, true)...)
 	}
@@ -411,7 +411,7 @@ func (r *removeRun) addOptions(f *cli.Flags, aboutSkip string) {
 	r.addOption(f)
 }
 
-func (r *removeRun) Check(_ context.Context, env *cli.Env) report.Problems {
+func (r *removeRun) Prepare(_ context.Context, env *cli.Env) report.Problems {
 	if r.skip {
 		return nil
 	}
@@ -488,8 +488,8 @@ func newImagePull(f *cli.Flags) cli.Runner {
 	return r
 }
 
-// Check reads the login from the arguments or from stdin. It stays empty if vbot has to ask for it.
-func (r *imagePullRun) Check(ctx context.Context, env *cli.Env) (problems report.Problems) {
+// Prepare reads the login from the arguments or from stdin. It stays empty if vbot has to ask for it.
+func (r *imagePullRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
 	host := env.Arg(1)
 	if host != "" && secrets.RegistryFault(host) == "" {
 		if note := secrets.HostNote(host); note != "" {

@@ -32,10 +32,11 @@ type Runner interface {
 	Run(context.Context, *Env) (report.Result, error)
 }
 
-// A Checker is a Runner that checks more than Args and Option declare, such as options that cannot be
-// combined. If there is any problem, Run is not called.
-type Checker interface {
-	Check(context.Context, *Env) report.Problems
+// A Preparer is a Runner that reads what Run needs, such as files, or that checks more than its Args and
+// Options declare. Prepare returns what is wrong. If there is any problem with the command line, Run is
+// not called.
+type Preparer interface {
+	Prepare(context.Context, *Env) report.Problems
 }
 
 // JSONOf returns what --json prints for the result.

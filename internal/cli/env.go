@@ -70,7 +70,7 @@ func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, er
 		}
 		e.stdinIsRead = true
 	}
-	return Interruptible(ctx, func() ([]byte, error) {
+	return interruptible(ctx, func() ([]byte, error) {
 		in := e.Stdin
 		if name != "-" {
 			path, err := e.Expand(name)

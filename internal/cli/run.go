@@ -68,7 +68,8 @@ func (e *Env) print(result report.Result, err error) error {
 	return out.Err
 }
 
-// dispatch finds the command that args name, parses its options, and runs it.
+// dispatch finds the command that args name, parses its options, and runs it, or what an option asks for
+// instead.
 func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (report.Result, error) {
 	others, name, known := inv.find(args)
 	flags, runner := inv.register()
@@ -102,8 +103,8 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 		ctx = untilSignal(ctx, e)
 	}
 	problems = append(inv.command.Args.check(inv.path, rest), flags.check()...)
-	if c, ok := runner.(Checker); ok {
-		problems = append(problems, c.Check(ctx, e)...)
+	if p, ok := runner.(Preparer); ok {
+		problems = append(problems, p.Prepare(ctx, e)...)
 		if ctx.Err() != nil { // reading a file may have failed only because of it
 			return nil, report.Interruption()
 		}

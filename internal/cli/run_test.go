@@ -25,7 +25,7 @@ func (g greeting) Text(out *report.Printer) {
 // A greetRun is a command with an argument and an option.
 type greetRun struct{ fail, mood string }
 
-func (r *greetRun) Check(_ context.Context, e *Env) (problems report.Problems) {
+func (r *greetRun) Prepare(_ context.Context, e *Env) (problems report.Problems) {
 	if e.Arg(0) == "Ann" && r.mood == "sad" {
 		problems.Add("mood", "--mood", "Ann is not sad")
 	}

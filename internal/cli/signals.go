@@ -41,9 +41,9 @@ func untilSignal(ctx context.Context, e *Env) context.Context {
 	return ctx
 }
 
-// Interruptible runs f, which may wait for a person or a pipe. It returns as soon as ctx
+// interruptible runs f, which may wait for a person or a pipe. It returns as soon as ctx
 // ends, even if f has not returned.
-func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error

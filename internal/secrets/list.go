@@ -34,7 +34,7 @@ type ListedSecret struct {
 func (l List) Run(ctx context.Context, api *cloud.Client) (*Listing, error) {
 	entries, err := api.List(ctx, l.Region)
 	if err == nil && len(entries) == 0 {
-		err = unknownRegion(ctx, api, l.Region)
+		err = refuseUnknownRegion(ctx, api, l.Region)
 	}
 	if err != nil {
 		return nil, err

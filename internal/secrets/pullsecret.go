@@ -57,12 +57,12 @@ func (r StorePullSecret) Run(ctx context.Context, api *cloud.Client) (*PullSecre
 	switch {
 	case err != nil:
 	case existing == nil:
-		err = unknownRegion(ctx, api, r.Region)
+		err = refuseUnknownRegion(ctx, api, r.Region)
 	case existing.Type != cloud.TypeImagePull:
 		const exists = "a %s named %s already exists; nothing was written"
 		err = report.Errorf(report.Rejected, exists, kindWords(existing.Kind()), r.Name)
 	default:
-		err = sameRegion(r.Name, r.Region, existing.Region)
+		err = refuseOtherRegion(r.Name, r.Region, existing.Region)
 		region = cmp.Or(region, existing.Region)
 	}
 	if err != nil {
@@ -75,13 +75,17 @@ func (r StorePullSecret) Run(ctx context.Context, api *cloud.Client) (*PullSecre
 	}
 	region = cmp.Or(storedIn, region)
 	out := &PullSecret{Name: r.Name, Region: report.OrNull(region), Host: r.Host, Created: existing == nil}
+	effect := "new"
+	if existing != nil {
+		effect = "updated"
+	}
 	message := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)",
-		r.Name, r.Host, location(api, region), newOr("updated", existing != nil))
+		r.Name, r.Host, location(api, region), effect)
 	if r.Wait == 0 {
 		out.message = message
 		return out, nil
 	}
-	out.Status, err = await(ctx, api, ref, r.Wait, message)
+	out.Status, err = waitReady(ctx, api, ref, r.Wait, message)
 	return out, err
 }
 

@@ -56,14 +56,6 @@ func kindWords(kind string) string {
 	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
 }
 
-// newOr returns "new", or word if something is replaced.
-func newOr(word string, isReplaced bool) string {
-	if isReplaced {
-		return word
-	}
-	return "new"
-}
-
 // agentsKeepValues says when the agents that use a set get values that were changed: the API gives them
 // to an agent when it is deployed.
 func agentsKeepValues(set string) string {
@@ -123,9 +115,9 @@ func referencedError(name string) error {
 	return report.Errorf(report.Rejected, referenced, name)
 }
 
-// sameRegion refuses to store in a region other than the secret's own, because secrets
+// refuseOtherRegion refuses to store in a region other than the secret's own, because secrets
 // cannot move. asked and is are "" if they are not known.
-func sameRegion(name, asked, is string) error {
+func refuseOtherRegion(name, asked, is string) error {
 	if asked == "" || is == "" || asked == is {
 		return nil
 	}
@@ -133,9 +125,9 @@ func sameRegion(name, asked, is string) error {
 		"%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
 }
 
-// unknownRegion returns the failure of a requested region that the API does not list, or nil.
+// refuseUnknownRegion returns the failure of a requested region that the API does not list, or nil.
 // If the API lists no regions, the request itself reports an unknown one.
-func unknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
+func refuseUnknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
 	if asked == "" {
 		return nil
 	}
@@ -152,9 +144,9 @@ func unknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
 	return &report.Failure{Code: report.NotFound, Problems: problems}
 }
 
-// await notes what was stored, then waits at most limit until the secret is ready, and returns its last
+// waitReady notes what was stored, then waits at most limit until the secret is ready, and returns its last
 // status.
-func await(
+func waitReady(
 	ctx context.Context, api *cloud.Client, stored cloud.Ref, limit time.Duration, message string,
 ) (report.OrNull, error) {
 	api.Note("%s", message)

@@ -53,23 +53,26 @@ const (
 	keyRemoved     = "removed"
 	keyFailed      = "failed"
 	keyUnconfirmed = "unconfirmed" // the request was sent, but no response came
-	keyNotTried    = "not_tried"
+	keyNotTried    = "not_tried"   // an earlier request failed
 )
 
-// done returns the result of the key if the request succeeds.
-func (k KeyResult) done() string {
+// success returns the result of the key if the request succeeds.
+func (k KeyResult) success() string {
 	if k.Prune {
 		return keyRemoved
 	}
 	return keyStored
 }
 
-// words describes for people what happens to the key. replaced is the word for a replaced value.
-func (k KeyResult) words(replaced string) string {
-	if k.Prune {
+// effect says what the plan does to the key. replaces describes that it replaces a value.
+func (k KeyResult) effect(replaces string) string {
+	switch {
+	case k.Prune:
 		return "removed"
+	case k.Replaced:
+		return replaces
 	}
-	return newOr(replaced, k.Replaced)
+	return "new"
 }
 
 // Run stores the pairs. Even with an error, the result says what was stored; it is nil if nothing was.
@@ -106,7 +109,7 @@ func (s Set) Run(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 	out.markDone(len(out.Keys))
 	if s.Wait > 0 {
 		out.waited = true
-		out.Status, err = await(ctx, api, change.Ref, s.Wait, out.stored())
+		out.Status, err = waitReady(ctx, api, change.Ref, s.Wait, out.stored())
 	}
 	return out, err
 }
@@ -123,13 +126,13 @@ func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 		if s.Confirm != nil { // a person may have mistyped the name; a script should not wait for this
 			noteNearName(ctx, api, s.Name)
 		}
-		set, err = &cloud.Set{}, unknownRegion(ctx, api, s.Region)
+		set, err = &cloud.Set{}, refuseUnknownRegion(ctx, api, s.Region)
 	case err != nil:
 		err = explain(ctx, api, s.Name, err, report.Rejected)
 	case set.Source == cloud.SourceReferenced:
 		err = referencedError(s.Name)
 	default:
-		err = sameRegion(s.Name, s.Region, set.Region)
+		err = refuseOtherRegion(s.Name, s.Region, set.Region)
 	}
 	if err != nil {
 		return nil, err
@@ -194,7 +197,7 @@ func (s *SetResult) question() string {
 // markDone records that the first n keys are stored or removed.
 func (s *SetResult) markDone(n int) {
 	for i := range s.Keys[:n] {
-		s.Keys[i].Result = s.Keys[i].done()
+		s.Keys[i].Result = s.Keys[i].success()
 	}
 }
 
@@ -224,7 +227,7 @@ func (s *SetResult) partial(err error, p cloud.Progress) (*SetResult, error) {
 		}
 		message := strings.ReplaceAll(k.Result, "_", " ")
 		if k.Result == keyUnconfirmed {
-			message += ": it may be " + k.done()
+			message += ": it may be " + k.success()
 		}
 		problems.Add(k.Key, k.Key, "%s", message)
 	}
@@ -263,7 +266,7 @@ func (s *SetResult) summary() string {
 	}
 	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, s.location)
 	for _, k := range s.Keys {
-		fmt.Fprintf(&b, "  %s\t%s\n", k.Key, k.words("replaces the current value"))
+		fmt.Fprintf(&b, "  %s\t%s\n", k.Key, k.effect("replaces the current value"))
 	}
 	return b.String()
 }
@@ -273,7 +276,7 @@ func (s *SetResult) stored() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "stored in secret set %s of %s:", s.Name, s.location)
 	for _, k := range s.Keys {
-		fmt.Fprintf(&b, "\n  %s  %s", k.Key, k.words("replaced"))
+		fmt.Fprintf(&b, "\n  %s  %s", k.Key, k.effect("replaced"))
 	}
 	if note := s.redeploy(); note != "" {
 		b.WriteString("\n" + note)
@@ -284,7 +287,7 @@ func (s *SetResult) stored() string {
 // redeploy returns the line that says when agents notice that values they may already have were replaced
 // or removed; "" if none was.
 func (s *SetResult) redeploy() string {
-	isOld := func(k KeyResult) bool { return k.Result == k.done() && (k.Replaced || k.Prune) }
+	isOld := func(k KeyResult) bool { return k.Result == k.success() && (k.Replaced || k.Prune) }
 	if !slices.ContainsFunc(s.Keys, isOld) {
 		return ""
 	}
@@ -299,7 +302,7 @@ func (s *SetResult) Text(out *report.Printer) {
 		out.PrintColumns(s.summary())
 	case s.failed:
 		for _, k := range s.Keys {
-			if k.Result == k.done() {
+			if k.Result == k.success() {
 				out.Note("  %s  %s", k.Key, k.Result)
 			}
 		}
