@@ -64,8 +64,8 @@ func newInit(f *cli.Flags) cli.Runner {
 		Name:        "diff",
 		Placeholder: "FILE",
 		About:       "with --check or --update, print a patch, of one file or of all; write nothing",
-		Values:      "a path in the project, such as server/bot.py",
-		Reads:       func(string) string { return "" },
+		Accepts:     "a path in the project, such as server/bot.py",
+		Recognize:   func(string) string { return "" },
 		Put:         r.putDiff,
 	})
 	const aboutMarkers = "with --update, write conflicts between markers, for you to resolve"
@@ -362,7 +362,7 @@ func (r *initRun) describeOption(f *cli.Flags) {
 		Placeholder: "KIND",
 		About: "print all services and transports with names and variables; " +
 			"KIND is transports, stt, llm, tts, realtime or video",
-		Reads: kindOf,
+		Recognize: kindOf,
 		Put: func(kind string) error {
 			switch {
 			case kind == "false":

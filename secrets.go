@@ -30,7 +30,7 @@ type account struct {
 // currentOrg describes --organization for commands that work in one organization.
 const currentOrg = "organization (default: the current one)"
 
-func (a *account) addOption(f *cli.Flags) { organizationOption(f, currentOrg, &a.organization) }
+func (a *account) addOrganization(f *cli.Flags) { organizationOption(f, currentOrg, &a.organization) }
 
 // signIn returns a client of the API. It sends no request.
 func (a *account) signIn(env *cli.Env) (*cloud.Client, error) {
@@ -86,7 +86,7 @@ func regionOfNew(what string) string {
 // waitOption registers --wait, --wait=DURATION and --wait=false.
 func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 	const withoutDuration = 2 * time.Minute
-	reads := func(word string) string {
+	recognize := func(word string) string {
 		for _, s := range []string{word, word + "s"} { // also --wait 30
 			if _, err := time.ParseDuration(s); err == nil {
 				return s
@@ -98,8 +98,8 @@ func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 		Name:        "wait",
 		Placeholder: "DURATION",
 		About:       "wait until " + what + " is ready, at most DURATION (default: no; without DURATION: 2m)",
-		Values:      "a duration such as 90s",
-		Reads:       reads,
+		Accepts:     "a duration such as 90s",
+		Recognize:   recognize,
 		Put: func(s string) (err error) {
 			switch s {
 			case "true":
@@ -154,7 +154,7 @@ type whoamiRun struct{ account }
 
 func newWhoami(f *cli.Flags) cli.Runner {
 	r := &whoamiRun{}
-	r.addOption(f)
+	r.addOrganization(f)
 	return r
 }
 
@@ -184,7 +184,7 @@ func newList(f *cli.Flags) cli.Runner {
 	r := &listRun{}
 	f.Toggle("s sets", "list secret sets only (default: no)", &r.list.SetsOnly)
 	regionOption(f, "list this region only (default: all)", &r.list.Region)
-	r.addOption(f)
+	r.addOrganization(f)
 	return r
 }
 
@@ -230,7 +230,7 @@ func newSet(f *cli.Flags) cli.Runner {
 	f.Bool("dry-run", "show what would be stored; store nothing", &r.set.DryRun)
 	waitOption(f, "the set", &r.set.Wait)
 	regionOption(f, regionOfNew("set"), &r.set.Region)
-	r.addOption(f)
+	r.addOrganization(f)
 	return r
 }
 
@@ -345,7 +345,7 @@ func newCheck(f *cli.Flags) cli.Runner {
 	f.List("f file", "FILE", aboutFile, &r.files).Required = true
 	f.Bool("skip-empty", "leave out keys without a value, as set does", &r.check.SkipEmpty)
 	f.Bool("exact", "fail for extra keys, too", &r.check.Exact)
-	r.addOption(f)
+	r.addOrganization(f)
 	return r
 }
 
@@ -408,7 +408,7 @@ func newDelete(f *cli.Flags) cli.Runner {
 func (r *removeRun) addOptions(f *cli.Flags, aboutSkip string) {
 	f.Bool("s skip", aboutSkip, &r.skip)
 	f.Bool("if-exists", "succeed even if there is nothing to remove", &r.remove.IfExists)
-	r.addOption(f)
+	r.addOrganization(f)
 }
 
 func (r *removeRun) Prepare(_ context.Context, env *cli.Env) report.Problems {
@@ -446,7 +446,7 @@ type referenceRun struct {
 func newReference(f *cli.Flags) cli.Runner {
 	r := &referenceRun{}
 	regionOption(f, "self-hosted region of the Secret", &r.register.Region).Required = true
-	r.addOption(f)
+	r.addOrganization(f)
 	return r
 }
 
@@ -484,7 +484,7 @@ func newImagePull(f *cli.Flags) cli.Runner {
 	f.Toggle("encode", aboutEncode, &r.store.Encode)
 	waitOption(f, "the secret", &r.store.Wait)
 	regionOption(f, regionOfNew("secret"), &r.store.Region)
-	r.addOption(f)
+	r.addOrganization(f)
 	return r
 }
 

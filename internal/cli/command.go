@@ -9,12 +9,11 @@ import (
 	"vbot/internal/report"
 )
 
-// A Command is one word of the command line. It either runs, has commands below it, or is only
-// a help page.
+// A Command is a command of the tree: one that runs, a group of other commands, or a help page.
 type Command struct {
-	Name    string
+	Name    string // as typed: "login"
 	Args    Args
-	New     func(*Flags) Runner // registers the options of the runner; nil if it does not run
+	New     func(*Flags) Runner // makes the runner, and registers its options; nil for a group or a page
 	Results Results
 	// EndsAtOnce says that there is nothing to interrupt: the command neither waits nor writes. It runs
 	// without a signal handler, which saves a tenth of the time of `vbot version`.
@@ -22,12 +21,14 @@ type Command struct {
 
 	Topic bool // only a help page: `vbot help NAME`
 	Sub   []Command
-	Other map[string]string // commands that vbot does not have, by name or whole path, and what to do instead
-	page  string            // the help page, in which {options} stands for a section of options
+	// Other says what to do instead of commands that vbot does not have. The keys are names ("rm"), or
+	// whole paths where the advice differs ("vbot cloud secrets add"). Only the root has it.
+	Other map[string]string
+	page  string // the help page, in which {options} stands for a section of options
 }
 
-// A Runner is a command with its options. Run returns what the command did or found, also if it
-// returns an error.
+// A Runner is a command with its options. Run returns what the command did or found; with an error, too,
+// if it did or found a part.
 type Runner interface {
 	Run(context.Context, *Env) (report.Result, error)
 }
@@ -39,7 +40,7 @@ type Preparer interface {
 	Prepare(context.Context, *Env) report.Problems
 }
 
-// JSONOf returns what --json prints for the result.
+// JSONOf returns what --json prints for the result: what its method JSON returns, or the result itself.
 func JSONOf(r report.Result) any {
 	if other, ok := r.(interface{ JSON() any }); ok {
 		return other.JSON()
@@ -56,8 +57,8 @@ func (d Document) Text(out *report.Printer) { out.PrintJSON(d.Value) }
 // JSON returns the document.
 func (d Document) JSON() any { return d.Value }
 
-// Results are examples of what a command prints with --json, for `vbot schema`: {"": Written{},
-// "check": Compared{}}. The key is an option or argument, or "" for none.
+// Results are values of the types that a command prints with --json, for `vbot schema`: {"": Written{},
+// "check": Compared{}}. The key is the option or argument with which it prints that type, or "".
 type Results map[string]any
 
 // Args are the arguments that a command takes.
@@ -122,7 +123,7 @@ func WithPages(files fs.FS, root *Command) *Command {
 	return root
 }
 
-// typedAfter returns the command as typed after its parent: "vbot cloud login" after "vbot cloud".
+// typedAfter returns the command as typed below its parent: "vbot cloud login" below "vbot cloud".
 func (c *Command) typedAfter(parent string) string {
 	if c.Topic {
 		parent += " help"

@@ -19,7 +19,7 @@ import (
 	"vbot/internal/tty"
 )
 
-// Env holds everything that a command takes from outside, so that tests can replace it.
+// Env is what a command gets: the system that it runs on, its streams, and its command line.
 type Env struct {
 	system.System
 	Stdin  io.Reader
@@ -28,13 +28,13 @@ type Env struct {
 	// commands in their own process leave it off.
 	HandleSignals bool
 
-	// The command line, which Run reads.
+	// The command line. Run sets these.
 	Command string   // the command as typed: "vbot cloud secrets set"
 	Args    []string // its arguments, without the options
 	JSON    bool     // --json was given
 	NoInput bool     // --no-input was given
 
-	stdinIsRead bool                         // to its end
+	stdinIsRead bool                         // a second option cannot read it
 	terminal    atomic.Pointer[tty.Terminal] // nil before the first question
 }
 
@@ -62,7 +62,8 @@ func (e *Env) Expand(path string) (string, error) {
 	return filepath.Join(home, rest), nil
 }
 
-// ReadAll reads a file or pipe of at most limit bytes; "-" is stdin, which can be read only once.
+// ReadAll reads a file or pipe of at most limit bytes; "-" is stdin, which can be read only once. Its errors
+// do not name the file.
 func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if name == "-" {
 		if e.stdinIsRead {
@@ -89,10 +90,10 @@ func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, er
 	})
 }
 
-// Terminal returns the terminal on which vbot asks.
+// Terminal returns the terminal on which vbot asks: stdin and stderr. Call it only if both are terminals.
 func (e *Env) Terminal() *tty.Terminal {
 	if e.terminal.Load() == nil {
-		in, _ := e.Stdin.(*os.File) // always a file if vbot can ask
+		in, _ := e.Stdin.(*os.File) // a terminal is a file
 		plain := e.isDumb() || e.Getenv("VBOT_PLAIN_PROMPTS") != ""
 		e.terminal.Store(tty.Open(in, e.Stderr, plain, e.Getenv("NO_COLOR") == "", report.Printable))
 	}
@@ -106,7 +107,7 @@ func (e *Env) isDumb() bool {
 	return kind == "" || kind == "dumb"
 }
 
-// hasColors reports whether stderr shows colors.
+// hasColors reports whether messages on stderr may have colors (https://no-color.org).
 func (e *Env) hasColors() bool {
 	return tty.IsTerminal(e.Stderr) && !e.isDumb() && e.Getenv("NO_COLOR") == ""
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"io"
 	"slices"
@@ -10,22 +11,23 @@ import (
 	"vbot/internal/report"
 )
 
-// Flags registers the options of a command. Package flag parses a single option; parse does the rest.
+// Flags are the options of a command, and what the command line gives for them. Package flag parses one
+// option with its value; parse finds the options among the arguments.
 type Flags struct {
 	Root    *Command // of the tree
 	Command *Command // whose options these are
-	path    string   // of the command, such as "vbot init"
+	path    string   // the command as typed: "vbot init"
 
 	set     *flag.FlagSet
 	options []*Option          // in the order of the help page
 	named   map[string]*Option // by name, without hyphens
 	section int                // the section of the help page for the next option
 
-	// The result of parsing the command line.
+	// What the command line gives.
 	json    bool
 	noInput bool
 	given   map[*Option]string // the options that were given, with their last values
-	notes   []string           // to be printed, such as about repeated options
+	notes   []string           // messages that do not stop the command, such as about repeated options
 	wanting string             // the last option, if its value is missing, or ""
 	// earlyExit runs instead of the command if an option asks for it; nil if none does.
 	earlyExit func(*Env) (report.Result, error)
@@ -51,14 +53,14 @@ type Option struct {
 	Placeholder string   `json:"value"` // of its value: "NAME"; "" for a switch
 	About       string   `json:"about"`
 
-	Key string `json:"-"` // its name in problems; the long one by default
+	Key string `json:"-"` // its name in problems; by default the long one, without hyphens
 	// Repeatable says that all its values count, not only the last one.
 	Repeatable bool `json:"-"`
 	// Once is why a second value is refused, such as "only one file is read"; "" if the last one counts.
 	Once string `json:"-"`
 	// Required says that the option must be given.
 	Required bool `json:"-"`
-	// Check returns what is wrong with the value, or ""; nil if any value is right.
+	// Check returns what is wrong with the last value, or ""; nil if any value is right.
 	Check func(text string) string `json:"-"`
 	// Complete returns the values of the option that begin with typed; it may be nil.
 	Complete func(e *Env, typed string) []string `json:"-"`
@@ -70,13 +72,14 @@ type Option struct {
 	ignored       bool // see Flags.Ignored
 }
 
-// A value handles the text of an option.
+// A value is the flag.Value of an option.
 type value struct {
 	put        func(text string) error
 	standalone bool   // the value may be left out, and is given only as --x=v
-	what       string // describes the accepted values; "" if Allowed of the option lists them
-	// reads returns next as a value if it looks like one, otherwise "".
-	reads func(next string) string
+	accepts    string // describes the accepted values; "" if Allowed of the option lists them
+	// recognize is for a value that was typed after a space: it returns the value that next means, or "" if
+	// next is an argument. It may be nil unless standalone.
+	recognize func(next string) string
 }
 
 func (v value) String() string        { return "" }
@@ -99,7 +102,7 @@ func (f *Flags) add(names, placeholder, about string, v value) *Option {
 // About sets the description of an option that every command has.
 func (f *Flags) About(name, about string) { f.named[name].About = about }
 
-// Section begins the next section of options of the help page.
+// Section begins the next section of options of the help page, which takes the place of the next {options}.
 func (f *Flags) Section() { f.section++ }
 
 // String registers an option with a value; *p stays as it is if the option is not given.
@@ -122,15 +125,20 @@ func (f *Flags) Func(names, placeholder, about string, put func(text string)) *O
 	}})
 }
 
-// boolean returns the handler of a boolean option. Without a text, it calls put with on.
+// boolean returns the value of a boolean option. Without a text, it calls put with on.
 func boolean(on bool, put func(bool)) value {
-	return value{standalone: true, what: "true or false", reads: truth, put: func(text string) error {
-		is, err := strconv.ParseBool(text)
-		if err == nil {
-			put(is == on)
-		}
-		return err
-	}}
+	return value{
+		standalone: true,
+		accepts:    "true or false",
+		recognize:  truth,
+		put: func(text string) error {
+			is, err := strconv.ParseBool(text)
+			if err == nil {
+				put(is == on)
+			}
+			return err
+		},
+	}
 }
 
 // truth returns "true" or "false" for a word that means it, or "".
@@ -177,9 +185,11 @@ func (f *Flags) Ignored(name, why string) {
 type OptionalValueFlag struct {
 	Name, Placeholder, About string
 
-	Values string                   // describes the accepted values; "" if Allowed of the option lists them
-	Reads  func(word string) string // returns the word as a value if it looks like one, otherwise ""
-	Put    func(text string) error  // gets "true" if there is no value
+	Accepts string                  // describes the accepted values; "" if Allowed of the option lists them
+	Put     func(text string) error // gets "true" if there is no value
+	// Recognize is for a value that was typed after a space by mistake: it returns the value that the word
+	// means, or "" if the word is an argument.
+	Recognize func(word string) string
 }
 
 // OptionalValue registers an option whose value may be left out.
@@ -187,17 +197,13 @@ func (f *Flags) OptionalValue(o OptionalValueFlag) *Option {
 	return f.add(o.Name, o.Placeholder, o.About, value{
 		put:        o.Put,
 		standalone: true,
-		what:       o.Values,
-		reads: func(next string) string {
-			if read := o.Reads(next); read != "" {
-				return read
-			}
-			return truth(next)
-		},
+		accepts:    o.Accepts,
+		recognize:  func(next string) string { return cmp.Or(o.Recognize(next), truth(next)) },
 	})
 }
 
-// EarlyExit registers an option that runs do instead of the command, whatever else is on the command line.
+// EarlyExit registers an option that runs do instead of the command, whatever else is on the command line,
+// as --help does.
 func (f *Flags) EarlyExit(names, about string, do func(*Env) (report.Result, error)) *Option {
 	return f.add(names, "", about, boolean(true, func(on bool) {
 		f.SetEarlyExit(nil)

@@ -14,21 +14,21 @@ import (
 	"vbot/internal/tty"
 )
 
-// An invocation finds the command for one command line.
+// An invocation is the search for the command that a command line names.
 type invocation struct {
 	root    *Command
-	command *Command
-	path    string // of the command, such as "vbot init"
-	help    bool   // `vbot help ...`, which also knows topics
+	command *Command // found so far
+	path    string   // the command as typed: "vbot init"
+	help    bool     // `vbot help ...`, which also knows topics
 }
 
-// newInvocation returns an invocation at the root command.
+// newInvocation returns an invocation that has found the root command.
 func newInvocation(root *Command) *invocation {
 	return &invocation{root: root, command: root, path: root.Name}
 }
 
 // Run runs the command of the tree that args name, prints its result or failure, and returns the exit
-// code. Only main and a second signal exit, so every defer runs.
+// code. It does not exit itself, so that every defer runs; a second signal does.
 func Run(ctx context.Context, root *Command, args []string, e *Env) int {
 	result, err := newInvocation(root).dispatch(ctx, args, e)
 	if notPrinted := e.print(result, err); err == nil {
@@ -148,7 +148,7 @@ func (inv *invocation) enter(name string) bool {
 	return true
 }
 
-// register registers the options of the command. The runner is nil if the command does not run.
+// register makes the command's runner and registers its options. The runner is nil for a group or a page.
 func (inv *invocation) register() (flags *Flags, runner Runner) {
 	flags = newFlags(inv)
 	if inv.command != inv.root {
