@@ -17,6 +17,7 @@ import (
 	"vbot/internal/project"
 	"vbot/internal/report"
 	"vbot/internal/scaffold"
+	"vbot/internal/tty"
 	"vbot/internal/wizard"
 )
 
@@ -183,7 +184,7 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 	if err := r.readConfig(ctx, env); err != nil {
 		return nil, err
 	}
-	r.job.ListFiles = !isTerminal(env.Stderr)
+	r.job.ListFiles = !tty.IsTerminal(env.Stderr)
 	jobEnv := scaffold.Env{Version: version, Catalog: cat, Path: env.Path, Note: env.Note}
 	if canAsk(env) {
 		jobEnv.Confirm = func(ctx context.Context, question string) error {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -25,9 +24,6 @@ import (
 func canAsk(env *cli.Env) bool {
 	return !env.NoInput && tty.IsTerminal(env.Stdin) && tty.IsTerminal(env.Stderr)
 }
-
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool { return tty.IsTerminal(w) }
 
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
 func stdinEchoes(env *cli.Env) bool { return tty.IsTerminal(env.Stdin) }
