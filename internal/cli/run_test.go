@@ -59,6 +59,7 @@ func greetTree() *Command {
 		r := &greetRun{}
 		f.String("f fail", "WHY", "fail for this reason", &r.fail)
 		f.String("mood", "WORD", "be in this mood", &r.mood).Check = unless("odd", "is no mood")
+		f.Ignored("no-bow", "nobody bows")
 		return r
 	}
 	root := &Command{
@@ -187,12 +188,58 @@ func TestFailureInJSON(t *testing.T) {
 	}
 }
 
+// An option of another tool has no effect; its opposite is not suggested.
+func TestIgnoredOption(t *testing.T) {
+	stdout, stderr, code := runTool("greet Ann --no-bow")
+	if stdout != "hello Ann\n" || stderr != "--no-bow has no effect: nobody bows\nthat was Ann\n" || code != 0 {
+		t.Errorf("%d, %q, %q", code, stdout, stderr)
+	}
+	const unknown = "error: --bow: unknown option; see `tool greet --help`\n"
+	if _, stderr, _ = runTool("greet Ann --bow"); stderr != unknown {
+		t.Errorf("%q", stderr)
+	}
+}
+
+// A required option is asked for with the arguments.
+func TestRequiredOption(t *testing.T) {
+	var region string
+	ran := false
+	root := &Command{Name: "tool", Sub: []Command{{
+		Name: "go",
+		Args: Args{Named: []Arg{{Name: "name"}}},
+		New: func(f *Flags) Runner {
+			f.String("region", "REGION", "", &region).Required = true
+			return runnerFunc(func() { ran = true })
+		},
+	}}}
+	root.New = func(*Flags) Runner { return nil }
+	var messages bytes.Buffer
+	env := &Env{System: system.System{Stderr: &messages, Getenv: noVariables}}
+	code := Run(context.Background(), root, []string{"go", ""}, env)
+	const want = "error: --region: missing\nerror: NAME: must not be empty\n"
+	if code != 2 || messages.String() != want || ran {
+		t.Errorf("%d, %q, ran: %v", code, &messages, ran)
+	}
+	if code = Run(context.Background(), root, []string{"go", "x", "--region", "r"}, env); code != 0 || !ran {
+		t.Errorf("%d, %q", code, &messages)
+	}
+}
+
+// A runnerFunc is a command without a result.
+type runnerFunc func()
+
+func (f runnerFunc) Run(context.Context, *Env) (report.Result, error) {
+	f()
+	return nil, nil
+}
+
 func TestHelpPage(t *testing.T) {
 	stdout, _, _ := runTool("greet --help")
 	const want = `Greet somebody.
 
   -f, --fail WHY     fail for this reason
       --mood WORD    be in this mood
+      --no-bow       ignored: nobody bows
       --no-input     never ask
       --json         print the result as JSON
   -h, --help         print this help

@@ -54,7 +54,7 @@ func (l List) Run(ctx context.Context, api *cloud.Client) (*Listing, error) {
 	return out, nil
 }
 
-// Text prints a table.
+// Text prints a table, and the messages of the API about single secrets.
 func (l *Listing) Text(out *report.Printer) {
 	if out.JSON() {
 		return
@@ -104,7 +104,7 @@ func (s Show) Run(ctx context.Context, api *cloud.Client) (*ShownSet, error) {
 	return &ShownSet{Name: s.Name, Kind: cloud.KindSet, State: stateOf(set.Entry), Keys: keys}, nil
 }
 
-// Text prints a line for each fact, and one for each key.
+// Text prints the state of the set, and a line for each key.
 func (s *ShownSet) Text(out *report.Printer) {
 	var table strings.Builder
 	fmt.Fprintf(&table, "Name:\t%s\nKind:\t%s\n", s.Name, s.Kind)

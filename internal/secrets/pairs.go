@@ -15,16 +15,16 @@ import (
 
 // Pairs collects the pairs of a command line: first those of secrets files, then those of the arguments
 // and of --value-file. The latter replace a pair of a file only if it has no value. The pair of an argument
-// without a value has an empty value, which is to be asked for.
-// Each method that reads returns what is wrong.
+// without a value has an empty value, which is to be asked for. The methods that add pairs return what is
+// wrong with them.
 type Pairs struct {
 	// MayAsk says that a missing value can be asked for, or is not needed.
 	MayAsk bool
 	// IsFile reports whether a word that is not a key is the name of a file.
 	IsFile func(word string) bool
 
-	List    []cloud.Pair
-	LeftOut []string // keys without a value in the files
+	List    []cloud.Pair // in the order in which they are stored
+	LeftOut []string     // keys without a value in the files
 
 	files    []string // the names of the files, for messages
 	replaced []string // notes about values that a later file replaced
@@ -218,7 +218,7 @@ type Suspicion struct {
 // quotes are pairs of quotation marks that are often pasted together with a value.
 var quotes = [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"\u201c", "\u201d"}, {"\u2018", "\u2019"}}
 
-// blanks are characters that come along with a value that is pasted, and that nobody sees.
+// blanks are invisible characters that are often pasted together with a value.
 const blanks = " \t\u00a0\u200b\u2060\ufeff"
 
 // Suspect looks for mistakes in the value of a pair. isServiceKey reports whether a key is the secret of
@@ -276,8 +276,8 @@ func unusable(value string) string {
 }
 
 const (
-	minEncoded = 16      // bytes of base64 that is not that of a text by chance
-	maxEncoded = 1 << 20 // bytes: a Secret of Kubernetes holds no more
+	minEncoded = 16      // bytes; shorter values may be base64 of a text by chance
+	maxEncoded = 1 << 20 // bytes; the limit of a Kubernetes Secret
 )
 
 // isEncodedText reports whether a value is base64 of a text, as if it came from a Secret of Kubernetes. A
@@ -299,16 +299,16 @@ func isEncodedText(key, value string) bool {
 	return !isLogin && !strings.HasPrefix(text, "{") && !isDated(text)
 }
 
-// isDated reports whether a text is an id in hexadecimal digits, a hyphen and a time in digits, of which some
-// services make a key in base64.
+// isDated reports whether a text is an id of 32 hexadecimal digits, a hyphen and a time in decimal digits. The
+// keys of some services are such a text in base64.
 func isDated(text string) bool {
 	id, time, _ := strings.Cut(text, "-")
 	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" &&
 		time != "" && strings.Trim(time, "0123456789") == ""
 }
 
-// maxPlaceholder is the maximum length of a placeholder, in bytes. A value may have 16 MiB, and need not be
-// split into words.
+// maxPlaceholder is the maximum length of a placeholder, in bytes. Longer values are not split into words, as
+// a value may have 16 MiB.
 const maxPlaceholder = 256
 
 // isPlaceholder reports whether a value is a placeholder from an example or a template, such as

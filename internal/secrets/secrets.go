@@ -86,9 +86,9 @@ func suggest(ctx context.Context, api *cloud.Client, name string, err error) err
 	return err
 }
 
-// explain explains an error from reading a secret set. The API responds with 400 for an image
-// pull secret, but also for other reasons; the listing tells them apart. code is the code of
-// the failure for an image pull secret.
+// explain rewords an error from reading a secret set. The API responds with 400 for an image
+// pull secret, but also for other reasons; the listing tells them apart. code is the error code for an
+// image pull secret.
 func explain(ctx context.Context, api *cloud.Client, name string, err error, code string) error {
 	switch {
 	case report.HasCode(err, report.NotFound):
@@ -115,8 +115,8 @@ func referencedError(name string) error {
 	return report.Errorf(report.Rejected, referenced, name)
 }
 
-// refuseOtherRegion refuses to store in a region other than the secret's own, because secrets
-// cannot move. asked and is are "" if they are not known.
+// refuseOtherRegion fails for a region that is not the secret's own, because secrets cannot move. asked is
+// the value of --region and is that of the API, "" if not given.
 func refuseOtherRegion(name, asked, is string) error {
 	if asked == "" || is == "" || asked == is {
 		return nil
@@ -125,7 +125,7 @@ func refuseOtherRegion(name, asked, is string) error {
 		"%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
 }
 
-// refuseUnknownRegion returns the failure of a requested region that the API does not list, or nil.
+// refuseUnknownRegion fails for a value of --region that the API does not list.
 // If the API lists no regions, the request itself reports an unknown one.
 func refuseUnknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
 	if asked == "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -248,6 +249,23 @@ func TestCheckFailsForMissingKeys(t *testing.T) {
 	const extra = "secret set app of organization acme has 1 extra key not in .env: X"
 	if err == nil || err.Error() != extra {
 		t.Error(err)
+	}
+}
+
+// A field of State that stateOf forgets would always be null.
+func TestStateOfSetsEveryField(t *testing.T) {
+	var entry cloud.Entry
+	v := reflect.ValueOf(&entry).Elem()
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Type.Kind() == reflect.String {
+			v.FieldByIndex(f.Index).SetString(f.Name)
+		}
+	}
+	state := reflect.ValueOf(stateOf(entry))
+	for i := range state.NumField() {
+		if state.Field(i).IsZero() {
+			t.Errorf("%s is not set", state.Type().Field(i).Name)
+		}
 	}
 }
 

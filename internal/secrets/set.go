@@ -34,8 +34,8 @@ type SetResult struct {
 
 	location string // of the set, for messages
 	dryRun   bool
-	failed   bool
-	waited   bool
+	failed   bool // some keys may not be done
+	waited   bool // what was stored is already printed
 }
 
 // A KeyResult is the result for one key.

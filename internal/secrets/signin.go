@@ -137,7 +137,7 @@ func Whoami(ctx context.Context, api *cloud.Client) (*Identity, error) {
 	}, nil
 }
 
-// Text prints a line for each fact.
+// Text prints a table.
 func (i *Identity) Text(out *report.Printer) {
 	organization := cmp.Or(i.Organization, "the API key's own")
 	out.PrintColumns(fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
