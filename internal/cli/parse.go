@@ -82,10 +82,11 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 	switch {
 	case inline:
 	case v.standalone && len(args) > 1 && v.recognize(args[1]) != "":
+		right := dashed(name) + "=" + v.recognize(args[1])
 		return 2, &report.Problem{
 			Field:   o.Key,
 			Where:   dashed(name),
-			Message: "its value goes after =, not after a space: " + dashed(name) + "=" + v.recognize(args[1]),
+			Message: "its value goes after =, not after a space: " + right,
 		}
 	case v.standalone:
 	case len(args) == 1:

@@ -191,7 +191,8 @@ func TestFailureInJSON(t *testing.T) {
 // An option of another tool has no effect; its opposite is not suggested.
 func TestIgnoredOption(t *testing.T) {
 	stdout, stderr, code := runTool("greet Ann --no-bow")
-	if stdout != "hello Ann\n" || stderr != "--no-bow has no effect: nobody bows\nthat was Ann\n" || code != 0 {
+	const said = "--no-bow has no effect: nobody bows\nthat was Ann\n"
+	if stdout != "hello Ann\n" || stderr != said || code != 0 {
 		t.Errorf("%d, %q, %q", code, stdout, stderr)
 	}
 	const unknown = "error: --bow: unknown option; see `tool greet --help`\n"

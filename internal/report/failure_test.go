@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What is wrong with a command line is one failure: problems of usage come first, and one wrong value makes it
-// invalid_config.
+// What is wrong with a command line is one failure: problems of usage come first, and one wrong value makes
+// it invalid_config.
 func TestFailureOfProblems(t *testing.T) {
 	var none, usage, both Problems
 	if err := none.Err(); err != nil {
@@ -115,8 +115,8 @@ func TestAs(t *testing.T) {
 	if HasCode(nil, Failed) {
 		t.Error("no error has a code")
 	}
-	const want = "reading x: file does not exist"
-	if f := IOError("reading x", &fs.PathError{Op: "open", Path: "y", Err: fs.ErrNotExist}); f.Message != want {
+	missing := &fs.PathError{Op: "open", Path: "y", Err: fs.ErrNotExist}
+	if f := IOError("reading x", missing); f.Message != "reading x: file does not exist" {
 		t.Errorf("%s", f.Message)
 	}
 }

@@ -299,8 +299,8 @@ func isEncodedText(key, value string) bool {
 	return !isLogin && !strings.HasPrefix(text, "{") && !isDated(text)
 }
 
-// isDated reports whether a text is an id of 32 hexadecimal digits, a hyphen and a time in decimal digits. The
-// keys of some services are such a text in base64.
+// isDated reports whether a text is an id of 32 hexadecimal digits, a hyphen and a time in decimal digits.
+// The keys of some services are such a text in base64.
 func isDated(text string) bool {
 	id, time, _ := strings.Cut(text, "-")
 	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" &&
