@@ -27,10 +27,9 @@ type account struct {
 	organization string // "" if --organization was not given
 }
 
-// currentOrg describes --organization for commands that work in one organization.
-const currentOrg = "organization (default: the current one)"
-
-func (a *account) addOrganization(f *cli.Flags) { organizationOption(f, currentOrg, &a.organization) }
+func (a *account) addOrganization(f *cli.Flags) {
+	organizationOption(f, "organization (default: the current one)", &a.organization)
+}
 
 // signIn returns a client of the API. It sends no request.
 func (a *account) signIn(env *cli.Env) (*cloud.Client, error) {
