@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"vbot/internal/cli"
-	"vbot/internal/cloud"
 	"vbot/internal/dotenv"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 	"vbot/internal/secrets"
 	"vbot/internal/tty"
 )
@@ -81,7 +81,7 @@ func cancelled(err error, done string) error {
 // restored. See tty.Terminal.Hidden for lines and isLast.
 func readSecret(
 	ctx context.Context, env *cli.Env, question string, lines bool, isLast func(typed string) bool,
-) (cloud.Secret, error) {
+) (secret.Value, error) {
 	typed, err := env.Terminal().Hidden(ctx, question, lines, isLast)
 	if errors.Is(err, tty.ErrCut) || errors.Is(err, tty.ErrLines) {
 		err = &report.Failure{
@@ -91,14 +91,14 @@ func readSecret(
 			Err:     err,
 		}
 	}
-	return cloud.NewSecret(typed), cancelled(err, "stored")
+	return secret.New(typed), cancelled(err, "stored")
 }
 
 // nothingFollows is for a question that is the last one, whatever is typed.
 func nothingFollows(string) bool { return true }
 
 // askToken asks for a token, or reads it from stdin.
-func askToken(ctx context.Context, env *cli.Env) (cloud.Secret, error) {
+func askToken(ctx context.Context, env *cli.Env) (secret.Value, error) {
 	if !canAsk(env) {
 		return secretFromStdin(ctx, env, "token", false)
 	}
@@ -125,9 +125,9 @@ type valueQuestions struct {
 }
 
 // fill asks for each value that is empty. It fails if a value cannot be stored.
-func (q *valueQuestions) fill(ctx context.Context, pairs []cloud.Pair) error {
+func (q *valueQuestions) fill(ctx context.Context, pairs []secret.Pair) error {
 	var problems report.Problems
-	isEmpty := func(p cloud.Pair) bool { return p.Value.Empty() }
+	isEmpty := func(p secret.Pair) bool { return p.Value.Empty() }
 	for i, p := range pairs {
 		if !isEmpty(p) {
 			continue
@@ -146,7 +146,7 @@ func (q *valueQuestions) fill(ctx context.Context, pairs []cloud.Pair) error {
 }
 
 // value asks for the value of a pair until it is accepted.
-func (q *valueQuestions) value(ctx context.Context, p cloud.Pair, isLast bool) (cloud.Secret, error) {
+func (q *valueQuestions) value(ctx context.Context, p secret.Pair, isLast bool) (secret.Value, error) {
 	question := p.Key + " for " + q.set + " (hidden):"
 	endsInput := func(typed string) bool { return isLast || secrets.IsPEM(typed) }
 	for {
@@ -168,8 +168,8 @@ func (q *valueQuestions) value(ctx context.Context, p cloud.Pair, isLast bool) (
 
 // accept returns the value to store for one that was typed, or reports that it must be typed again.
 func (q *valueQuestions) accept(
-	ctx context.Context, p cloud.Pair,
-) (value cloud.Secret, again bool, err error) {
+	ctx context.Context, p secret.Pair,
+) (value secret.Value, again bool, err error) {
 	if p.Value.Empty() {
 		q.env.Note("%s is empty; enter it again, or press Ctrl-C", p.Key)
 		return p.Value, true, nil
@@ -195,16 +195,16 @@ const maxSecret = 64 << 10
 
 // secretFromStdin reads a secret from stdin: one line or, with lines, everything. It drops the line
 // end at the end. field is its name in problems.
-func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool) (cloud.Secret, error) {
-	fail := func(message string) (cloud.Secret, error) {
-		return cloud.Secret{}, report.One(report.Usage, field, field, "%s", message)
+func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool) (secret.Value, error) {
+	fail := func(message string) (secret.Value, error) {
+		return secret.Value{}, report.One(report.Usage, field, field, "%s", message)
 	}
 	if stdinEchoes(env) {
 		return fail("missing, and vbot cannot ask for it; pass it on stdin")
 	}
 	data, err := env.ReadAll(ctx, "-", maxSecret)
 	if f, ok := errors.AsType[*report.Failure](err); ok {
-		return cloud.Secret{}, f
+		return secret.Value{}, f
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	if text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"); !lines {
@@ -218,5 +218,5 @@ func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool
 	case !lines && strings.ContainsAny(text, "\r\n"):
 		return fail("expected one line on stdin, but there are several")
 	}
-	return cloud.NewSecret(text), nil
+	return secret.New(text), nil
 }

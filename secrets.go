@@ -12,6 +12,7 @@ import (
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 	"vbot/internal/secrets"
 )
 
@@ -130,7 +131,7 @@ func newLogin(f *cli.Flags) cli.Runner {
 }
 
 func (r *loginRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.login.Token = func(ctx context.Context) (cloud.Secret, error) { return askToken(ctx, env) }
+	r.login.Token = func(ctx context.Context) (secret.Value, error) { return askToken(ctx, env) }
 	if canAsk(env) {
 		r.login.Choose = func(ctx context.Context, names []string) (string, error) {
 			return chooseOrganization(ctx, env, names)
@@ -311,8 +312,8 @@ func addValueFile(
 	ctx context.Context, env *cli.Env, pairs *secrets.Pairs, arg string,
 ) (problems report.Problems) {
 	key, path, ok := strings.Cut(arg, "=")
-	if !ok || !cloud.IsKey(key) || path == "" {
-		problems.Add("value-file", "--value-file", "must be KEY=PATH; %s", cloud.KeyRule)
+	if !ok || !secret.IsKey(key) || path == "" {
+		problems.Add("value-file", "--value-file", "must be KEY=PATH; %s", secret.KeyRule)
 		return problems
 	}
 	data, err := env.ReadAll(ctx, path, maxFile)
@@ -497,7 +498,7 @@ func (r *imagePullRun) Prepare(ctx context.Context, env *cli.Env) (problems repo
 	}
 	switch {
 	case len(env.Args) > 2:
-		r.store.Login = cloud.NewSecret(env.Args[2])
+		r.store.Login = secret.New(env.Args[2])
 	case host != "" && !canAsk(env): // without a host there is nothing to read
 		login, err := secretFromStdin(ctx, env, "credentials", true)
 		if err != nil {
@@ -556,7 +557,7 @@ func (r *imagePullRun) askLogin(ctx context.Context, env *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		login = cloud.NewSecret(login.Reveal() + ":" + password.Reveal())
+		login = secret.New(login.Reveal() + ":" + password.Reveal())
 	}
 	r.store.Login = login
 	return r.checkLogin().Err()

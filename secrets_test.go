@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
+	"vbot/internal/secret"
 )
 
 // A set is created, changed, listed and deleted with the real binary.
@@ -531,7 +531,7 @@ func TestRegionOfTheAPI(t *testing.T) {
 func TestPruneOfAnOddKey(t *testing.T) {
 	parallel(t)
 	for key, want := range map[string]string{
-		"a/b": "--prune: key a/b cannot be removed: " + cloud.KeyRule + "; nothing was written\n",
+		"a/b": "--prune: key a/b cannot be removed: " + secret.KeyRule + "; nothing was written\n",
 		"B C": "--prune: key B C cannot be removed: ", strings.Repeat("x", 65): "--prune: key xxx",
 		"B\u200bC": "unexpected answer (200): a name that cannot be shown\n",
 		"BC\n":     "unexpected answer (200): a name that cannot be shown\n",

@@ -14,6 +14,7 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
+	"vbot/internal/secret"
 )
 
 // planted is a value that must never be printed. It has the characters that are escaped in URLs, JSON,
@@ -219,7 +220,7 @@ func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome strin
 // The type of a secret never prints its value. This also covers cases that no other test has.
 func TestSecretPrintsNothing(t *testing.T) {
 	parallel(t)
-	p := cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}
+	p := secret.Pair{Key: "K", Value: secret.New("hunter2")}
 	data, err := json.Marshal(map[string]any{"v": p.Value})
 	if err != nil {
 		t.Fatal(err)

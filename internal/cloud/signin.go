@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 	"vbot/internal/system"
 )
 
@@ -75,7 +76,7 @@ func SignIn(s system.System, organization string) (*Client, error) {
 	case token == "":
 		return nil, &report.Failure{Code: report.Unauthorized, Message: "not signed in", Hint: howToSignIn}
 	}
-	c.Use(NewSecret(token), source)
+	c.Use(secret.New(token), source)
 	return c, nil
 }
 
@@ -110,6 +111,14 @@ func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile,
 	return file, stored, nil
 }
 
+// tokenWithSource returns "the token from FILE", or "the token" if the source is not known.
+func (c *Client) tokenWithSource() string {
+	if c.TokenFrom == "" {
+		return "the token"
+	}
+	return "the token from " + c.TokenFrom
+}
+
 // otherToken returns the hint for a token that the API rejects.
 func (c *Client) otherToken() string {
 	switch c.TokenFrom {
@@ -122,7 +131,7 @@ func (c *Client) otherToken() string {
 }
 
 // Use sets the token. from is its source, for messages: a variable, a file, or "".
-func (c *Client) Use(token Secret, from string) {
+func (c *Client) Use(token secret.Value, from string) {
 	c.token = token
 	c.TokenFrom = from
 	c.protect(token)

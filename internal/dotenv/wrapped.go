@@ -102,5 +102,5 @@ func (r *reader) skipPEM() {
 	if !hasEnd {
 		message = lines + " a PEM without quotes and without its END line"
 	}
-	r.faults = append(r.faults, Fault{first, message})
+	r.fault(first, message)
 }

@@ -3,7 +3,7 @@ package secrets
 import (
 	"strings"
 
-	"vbot/internal/cloud"
+	"vbot/internal/secret"
 )
 
 // The rules for names are the API's (openapi.json) or stricter: the API would refuse other names without a
@@ -15,9 +15,9 @@ const maxName = 63 // characters
 // NewNameFault checks the name of a secret that vbot may create.
 func NewNameFault(name string) string {
 	switch {
-	case cloud.IsName(name, maxName, "-"):
+	case secret.IsName(name, maxName, "-"):
 		return reservedFault(name)
-	case cloud.IsName(strings.ReplaceAll(name, "_", "-"), maxName, "-"):
+	case secret.IsName(strings.ReplaceAll(name, "_", "-"), maxName, "-"):
 		return "must not contain _; write - instead"
 	}
 	return "must be 1 to 63 letters, digits and hyphens, and begin and end with a letter or digit"
@@ -25,7 +25,7 @@ func NewNameFault(name string) string {
 
 // NameFault checks the name of a secret that another tool may have created.
 func NameFault(name string) string {
-	if cloud.IsName(name, maxName, "-._") {
+	if secret.IsName(name, maxName, "-._") {
 		return ""
 	}
 	return "must be 1 to 63 letters, digits, hyphens, dots and underscores, " +
@@ -50,8 +50,8 @@ func reservedFault(name string) string {
 
 // KeyFault checks a key of a secret set.
 func KeyFault(key string) string {
-	if cloud.IsKey(key) {
+	if secret.IsKey(key) {
 		return ""
 	}
-	return cloud.KeyRule
+	return secret.KeyRule
 }

@@ -11,6 +11,7 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/dotenv"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // Pairs collects the pairs of a command line: first those of secrets files, then those of the arguments
@@ -23,8 +24,8 @@ type Pairs struct {
 	// IsFile reports whether a word that is not a key is the name of a file.
 	IsFile func(word string) bool
 
-	List    []cloud.Pair // in the order in which they are stored
-	LeftOut []string     // keys without a value in the files
+	List    []secret.Pair // in the order in which they are stored
+	LeftOut []string      // keys without a value in the files
 
 	files    []string // the names of the files, for messages
 	replaced []string // notes about values that a later file replaced
@@ -42,7 +43,7 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems re
 	for _, f := range faults {
 		at := fmt.Sprintf("%s:%d", label, f.Line)
 		problem := problems.Add(at, at, "%s", f.Message)
-		if strings.HasSuffix(f.Message, dotenv.Empty) {
+		if f.IsEmpty {
 			problem.Hint = "--skip-empty leaves out keys without a value"
 		}
 	}
@@ -54,7 +55,7 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems re
 	for i, pair := range p.List {
 		index[pair.Key] = i
 	}
-	var replaced []cloud.Pair
+	var replaced []secret.Pair
 	for _, pair := range pairs {
 		pair.File = label
 		at, isGiven := index[pair.Key]
@@ -76,12 +77,12 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems re
 
 // index returns the index of the pair with the key, or -1.
 func (p *Pairs) index(key string) int {
-	return slices.IndexFunc(p.List, func(pair cloud.Pair) bool { return pair.Key == key })
+	return slices.IndexFunc(p.List, func(pair secret.Pair) bool { return pair.Key == key })
 }
 
 // AddValueFile adds a key whose value is the content of a file.
 func (p *Pairs) AddValueFile(key string, content []byte) report.Problems {
-	return p.add(cloud.Pair{Key: key, Value: cloud.NewSecret(string(content))}, 0, false)
+	return p.add(secret.Pair{Key: key, Value: secret.New(string(content))}, 0, false)
 }
 
 // AddArguments adds the pairs of arguments: KEY, KEY=VALUE, or one argument with several KEY=VALUE.
@@ -108,8 +109,8 @@ func (p *Pairs) AddArguments(args []string) (problems report.Problems) {
 
 // add adds a pair of the command line if it is valid. n is its number, from 1, for messages. toBeAsked
 // says that its value is still to be asked for.
-func (p *Pairs) add(pair cloud.Pair, n int, toBeAsked bool) (problems report.Problems) {
-	if pair.Value.Empty() || !cloud.IsKey(pair.Key) {
+func (p *Pairs) add(pair secret.Pair, n int, toBeAsked bool) (problems report.Problems) {
+	if pair.Value.Empty() || !secret.IsKey(pair.Key) {
 		pair.Number = n
 	}
 	field := pair.Field()
@@ -136,12 +137,12 @@ func (p *Pairs) add(pair cloud.Pair, n int, toBeAsked bool) (problems report.Pro
 
 // fault returns what is wrong with a pair of the command line, or "". at is the index of a pair with the
 // same key, or -1.
-func (p *Pairs) fault(pair cloud.Pair, at int, toBeAsked bool) string {
+func (p *Pairs) fault(pair secret.Pair, at int, toBeAsked bool) string {
 	switch {
-	case !cloud.IsKey(pair.Key) && p.IsFile(pair.Key):
+	case !secret.IsKey(pair.Key) && p.IsFile(pair.Key):
 		return "is a file; to read pairs from it: --file FILE"
-	case !cloud.IsKey(pair.Key):
-		return "expected KEY or KEY=VALUE; " + cloud.KeyRule
+	case !secret.IsKey(pair.Key):
+		return "expected KEY or KEY=VALUE; " + secret.KeyRule
 	case at >= 0 && p.List[at].File == "":
 		return "given twice"
 	}
@@ -150,8 +151,8 @@ func (p *Pairs) fault(pair cloud.Pair, at int, toBeAsked bool) string {
 
 // Finish leaves out keys of the files that have no value. Afterwards, every empty value is to be asked for.
 func (p *Pairs) Finish() (problems report.Problems) {
-	isBlank := func(pair cloud.Pair) bool { return pair.File != "" && pair.Value.Empty() }
-	var blank []cloud.Pair
+	isBlank := func(pair secret.Pair) bool { return pair.File != "" && pair.Value.Empty() }
+	var blank []secret.Pair
 	for _, pair := range p.List {
 		if isBlank(pair) {
 			blank = append(blank, pair)
@@ -172,7 +173,7 @@ func (p *Pairs) Finish() (problems report.Problems) {
 // reports whether a key is the secret of a service.
 func (p *Pairs) Notes(isServiceKey func(key string) bool) []string {
 	var notes []string
-	var expanded []cloud.Pair
+	var expanded []secret.Pair
 	for _, pair := range p.List {
 		if pair.File != "" && strings.Contains(pair.Value.Reveal(), "${") {
 			expanded = append(expanded, pair)
@@ -196,7 +197,7 @@ type fileKeys struct {
 }
 
 // byFile groups the keys of pairs by their file. The pairs must be from files.
-func byFile(pairs []cloud.Pair) (out []fileKeys) {
+func byFile(pairs []secret.Pair) (out []fileKeys) {
 	for _, pair := range pairs {
 		at := slices.IndexFunc(out, func(in fileKeys) bool { return in.file == pair.File })
 		if at < 0 {
@@ -212,7 +213,7 @@ func byFile(pairs []cloud.Pair) (out []fileKeys) {
 // may still be right.
 type Suspicion struct {
 	Looks  string       // "is in quotes"; "" if nothing looks like a mistake
-	Better cloud.Secret // the value without the mistake; empty if that is unknown
+	Better secret.Value // the value without the mistake; empty if that is unknown
 }
 
 // quotes are pairs of quotation marks that are often pasted together with a value.
@@ -223,14 +224,14 @@ const blanks = " \t\u00a0\u200b\u2060\ufeff"
 
 // Suspect looks for mistakes in the value of a pair. isServiceKey reports whether a key is the secret of
 // a service.
-func Suspect(pair cloud.Pair, isServiceKey func(key string) bool) Suspicion {
+func Suspect(pair secret.Pair, isServiceKey func(key string) bool) Suspicion {
 	value := pair.Value.Reveal()
 	trimmed := strings.Trim(value, blanks)
 	for _, marks := range quotes {
 		rest, begins := strings.CutPrefix(trimmed, marks[0])
 		rest, ends := strings.CutSuffix(rest, marks[1])
 		if begins && ends && !strings.ContainsAny(rest, marks[0]+marks[1]) {
-			return Suspicion{Looks: "is in quotes", Better: cloud.NewSecret(rest)}
+			return Suspicion{Looks: "is in quotes", Better: secret.New(rest)}
 		}
 	}
 	isOther := cloud.IsToken(value) || strings.HasPrefix(value, "{") || IsPEM(value)
@@ -240,7 +241,7 @@ func Suspect(pair cloud.Pair, isServiceKey func(key string) bool) Suspicion {
 	switch {
 	case value == "": // it is to be asked for
 	case isLine && line != value && !strings.HasPrefix(value, "{"):
-		return Suspicion{Looks: "ends in a line break", Better: cloud.NewSecret(line)}
+		return Suspicion{Looks: "ends in a line break", Better: secret.New(line)}
 	case standsForSecret != "":
 		return Suspicion{Looks: standsForSecret}
 	case IsPEM(trimmed) && strings.Contains(trimmed, `\n`):
@@ -248,7 +249,7 @@ func Suspect(pair cloud.Pair, isServiceKey func(key string) bool) Suspicion {
 			Looks: `has \n where a PEM has line breaks (in a file, double quotes turn \n into one)`,
 		}
 	case trimmed != value:
-		return Suspicion{Looks: "has blanks around it", Better: cloud.NewSecret(trimmed)}
+		return Suspicion{Looks: "has blanks around it", Better: secret.New(trimmed)}
 	case isEncodedText(pair.Key, value):
 		return Suspicion{Looks: "is base64 of a text, as .data is in what kubectl get secret -o yaml prints"}
 	case !isOther && isServiceKey(pair.Key):

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // collect collects the pairs of a file and of arguments, and returns them as KEY=VALUE with all that is
@@ -178,7 +178,7 @@ func TestSuspect(t *testing.T) {
 			looks: "has characters that no key has, such as blanks, line breaks or curly quotes",
 		},
 	} {
-		got := Suspect(cloud.Pair{Key: c.key, Value: cloud.NewSecret(c.value)}, isServiceKey)
+		got := Suspect(secret.Pair{Key: c.key, Value: secret.New(c.value)}, isServiceKey)
 		if got.Looks != c.looks || got.Better.Reveal() != c.better {
 			t.Errorf("%s=%s: %q, %q", c.key, c.value, got.Looks, got.Better.Reveal())
 		}

@@ -15,6 +15,7 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // StorePullSecret is `vbot cloud secrets image-pull-secret`: it stores the credentials of an image registry,
@@ -23,7 +24,7 @@ type StorePullSecret struct {
 	Name   string
 	Region string // "" for the API's choice
 	Host   string // the registry's URL; see RegistryURL
-	Login  cloud.Secret
+	Login  secret.Value
 	Encode bool          // the login is USER:PASSWORD, to be encoded in base64
 	Wait   time.Duration // how long to wait until the secret is ready; 0 for not at all
 }
@@ -50,7 +51,7 @@ func (s *PullSecret) Text(out *report.Printer) {
 func (r StorePullSecret) Run(ctx context.Context, api *cloud.Client) (*PullSecret, error) {
 	value := r.Login
 	if r.Encode {
-		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
+		value = secret.New(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
 	}
 	existing, err := api.Find(ctx, r.Name)
 	region := r.Region
@@ -92,7 +93,7 @@ func (r StorePullSecret) Run(ctx context.Context, api *cloud.Client) (*PullSecre
 // LoginFault returns what is wrong with the credentials of a registry, or "". With encode, they must be
 // USER:PASSWORD. The password may have several lines, because Google's registries accept a key file as the
 // password.
-func LoginFault(login cloud.Secret, encode bool) string {
+func LoginFault(login secret.Value, encode bool) string {
 	text := login.Reveal()
 	user, password, hasColon := strings.Cut(text, ":")
 	isControl := func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }
@@ -179,5 +180,5 @@ func RegistryURL(s string) string {
 
 // isHost reports whether s is a host name or an IP address.
 func isHost(s string) bool {
-	return cloud.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
+	return secret.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vbot/internal/cloud"
+	"vbot/internal/secret"
 )
 
 func TestRegistryURL(t *testing.T) {
@@ -68,7 +68,7 @@ func TestLoginFault(t *testing.T) {
 		"{bob:pass":                       "",
 		"bob":                             "must be USER:PASSWORD",
 	} {
-		got := LoginFault(cloud.NewSecret(login), true)
+		got := LoginFault(secret.New(login), true)
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", login, got, want)
 		}

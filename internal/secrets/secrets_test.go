@@ -13,6 +13,7 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 	"vbot/internal/system"
 )
 
@@ -51,8 +52,8 @@ func (w *noteWriter) Write(note []byte) (int, error) {
 }
 
 // pair is a pair of a set, with its value.
-func pair(key, value string) cloud.Pair {
-	return cloud.Pair{Key: key, Value: cloud.NewSecret(value)}
+func pair(key, value string) secret.Pair {
+	return secret.Pair{Key: key, Value: secret.New(value)}
 }
 
 // asJSON is what --json prints of a result.
@@ -79,7 +80,7 @@ func TestSetStoresPairsAndPrunesOthers(t *testing.T) {
 	api, _ := connect(t, s)
 	result, err := Set{
 		Name:  "app",
-		Pairs: Pairs{List: []cloud.Pair{pair("A", "1"), pair("D", "2")}, LeftOut: []string{"C"}},
+		Pairs: Pairs{List: []secret.Pair{pair("A", "1"), pair("D", "2")}, LeftOut: []string{"C"}},
 		Prune: true,
 	}.Run(context.Background(), api)
 	if err != nil {
@@ -112,7 +113,7 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 	asked := ""
 	result, err := Set{
 		Name:  "app",
-		Pairs: Pairs{List: []cloud.Pair{pair("A", "1")}},
+		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Confirm: func(_ context.Context, summary, question string) error {
 			asked = summary + "\n" + question
 			return no
@@ -132,7 +133,7 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 // sends no request for that.
 func TestNameThatIsNearlyAnothers(t *testing.T) {
 	yes := func(context.Context, string, string) error { return nil }
-	set := Set{Name: "app-secret", Pairs: Pairs{List: []cloud.Pair{pair("A", "1")}}}
+	set := Set{Name: "app-secret", Pairs: Pairs{List: []secret.Pair{pair("A", "1")}}}
 	for _, c := range []struct {
 		confirm Confirm
 		wanted  []string
@@ -175,7 +176,7 @@ func TestSetSaysWhatBecameOfEachKey(t *testing.T) {
 	api, _ := connect(t, s)
 	result, err := Set{
 		Name:  "app",
-		Pairs: Pairs{List: []cloud.Pair{pair("A", "1")}},
+		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Prune: true,
 	}.Run(context.Background(), api)
 	if f := report.As(err); f.Code != report.Partial || f.Problems[0].Line() != "B: failed" {
@@ -199,7 +200,7 @@ func TestSetWaitsUntilTheSetIsReady(t *testing.T) {
 	api, notes := connect(t, s)
 	result, err := Set{
 		Name:  "app",
-		Pairs: Pairs{List: []cloud.Pair{pair("A", "1")}},
+		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Wait:  time.Minute,
 	}.Run(context.Background(), api)
 	if err != nil || result.Status != "ready" {

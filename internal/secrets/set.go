@@ -10,6 +10,7 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // Set is `vbot cloud secrets set`: it stores pairs in a secret set.
@@ -155,9 +156,9 @@ func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 	for _, key := range set.Keys {
 		switch {
 		case s.Pairs.index(key) >= 0 || slices.Contains(s.Pairs.LeftOut, key):
-		case !cloud.IsKey(key):
+		case !secret.IsKey(key):
 			return nil, report.One(report.Rejected, "prune", "--prune",
-				"key %s cannot be removed: %s; nothing was written", key, cloud.KeyRule)
+				"key %s cannot be removed: %s; nothing was written", key, secret.KeyRule)
 		default:
 			out.Keys = append(out.Keys, KeyResult{Key: key, Result: keyPlanned, Prune: true})
 		}

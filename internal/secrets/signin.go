@@ -7,6 +7,7 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 	"vbot/internal/system"
 )
 
@@ -14,7 +15,7 @@ import (
 type Login struct {
 	Organization string // "" for the token's only one, or the one that Choose returns
 	// Token asks for the token, after everything else was checked.
-	Token  func(ctx context.Context) (cloud.Secret, error)
+	Token  func(ctx context.Context) (secret.Value, error)
 	Choose cloud.Choose // nil if nobody can be asked
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"vbot/internal/secret"
 	"vbot/internal/system"
 )
 
@@ -26,16 +27,16 @@ var test = system.System{
 	Stderr:      io.Discard,
 }
 
-// carrying returns a client whose requests sensitive the values.
+// carrying returns a client that has sent the values.
 func carrying(values ...string) *Client {
 	c := New(nil, nil, test)
 	for _, value := range values {
-		c.protect(NewSecret(value))
+		c.protect(secret.New(value))
 	}
 	return c
 }
 
-// A message that holds no value comes out whole, on one line and without what is hidden.
+// A message that repeats no value is shown as it is, but on one line and without hidden characters.
 func TestProseIsShownWhole(t *testing.T) {
 	c := carrying("hunter2", "1", "us", "x!", "4711", "%%%", "prod-eu", "\t\n", "dXM6NzcK")
 	for _, text := range []string{
@@ -43,21 +44,21 @@ func TestProseIsShownWhole(t *testing.T) {
 		strings.Repeat("é", maxProse/2),
 		"v1 of 11, 31, MQ", "focus, status, must", "KEY_1X", "PCC-1006, 10% of it", // a short value is a word
 	} {
-		if got := c.prose(text); got != text {
-			t.Errorf("prose(%q) = %q", text, got)
+		if got := c.redact(text); got != text {
+			t.Errorf("redact(%q) = %q", text, got)
 		}
 	}
-	if got := c.prose("a\nb\x1b[2J\tc\u200b\u202e\x00"); got != "a b[2J c" {
+	if got := c.redact("a\nb\x1b[2J\tc\u200b\u202e\x00"); got != "a b[2J c" {
 		t.Errorf("what is hidden: %q", got)
 	}
 	for _, escapes := range []string{
 		strings.Repeat("25", maxResponse/2), strings.Repeat(`u005c`, maxResponse/5),
-	} { // which would take an hour
-		if got := c.prose("%" + escapes); got != "the API's message is too long to be shown" {
+	} { // undoing these would take an hour
+		if got := c.redact("%" + escapes); got != "the API's message is too long to be shown" {
 			t.Errorf("many escapes: %.60q", got)
 		}
 	}
-	if got := c.prose(strings.Repeat("x", maxProse+1)); got != "the API's message is too long to be shown" {
+	if got := c.redact(strings.Repeat("x", maxProse+1)); got != "the API's message is too long to be shown" {
 		t.Errorf("a long message: %q", got)
 	}
 }
@@ -115,7 +116,7 @@ var formsOfAValue = map[string]func(string) string{
 	"with zero-width characters": func(s string) string { return between(s, "\u200b") },
 }
 
-// A message that holds a value, in whichever of the documented forms, does not come out.
+// A message that repeats a value, in any of the forms that AUDIT.md lists, is not shown.
 func TestProseThatRepeatsAValue(t *testing.T) {
 	for _, value := range []string{
 		"hunter2-hunter2", "hunter2", "4711", "multi\nline-secret\n", "geheimnis é \"quoted\"",
@@ -128,7 +129,7 @@ func TestProseThatRepeatsAValue(t *testing.T) {
 			for _, text := range []string{
 				form(value), "bad value " + form(value) + ", sorry", `{"secretValue":"` + form(value) + `"}`,
 			} {
-				if got := c.prose(text); got != "the API's message repeats a value, so it is not shown" {
+				if got := c.redact(text); got != "the API's message repeats a value, so it is not shown" {
 					t.Errorf("%q, %s: %q", value, name, got)
 				}
 			}
@@ -136,20 +137,20 @@ func TestProseThatRepeatsAValue(t *testing.T) {
 	}
 }
 
-// Of a short value only the word counts.
+// A short value is found only as a whole word.
 func TestProseThatRepeatsAShortValue(t *testing.T) {
 	for _, value := range []string{"1", "us", "Xy7", "é"} {
 		for _, text := range []string{
 			value, "bad " + strings.ToUpper(value) + ".", `"` + value + `"`, "a-" + value + "-b",
 		} {
-			if got := carrying(value).prose(text); got == text {
+			if got := carrying(value).redact(text); got == text {
 				t.Errorf("%q: %q", value, got)
 			}
 		}
 	}
 }
 
-// What a value is the base64 of counts, and the password in that.
+// A value in base64 protects the text that it encodes, and the password in that.
 func TestProseThatRepeatsWhatWasEncoded(t *testing.T) {
 	for _, value := range []string{
 		inBase64("bob:pa:ss-w0rd"),
@@ -159,14 +160,14 @@ func TestProseThatRepeatsWhatWasEncoded(t *testing.T) {
 		for _, text := range []string{
 			"bob:pa:ss-w0rd", "password PA:SS-W0RD", inBase64("pa:ss-w0rd"),
 		} {
-			if got := carrying(value).prose(text); got == text {
+			if got := carrying(value).redact(text); got == text {
 				t.Errorf("%q: %q", value, got)
 			}
 		}
 	}
 }
 
-// escaped writes each unit of UTF-16 in this form.
+// escaped writes each UTF-16 code unit of s in a form such as \u%04x.
 func escaped(s, form string) string {
 	out := ""
 	for _, r := range s {
@@ -180,7 +181,7 @@ func escaped(s, form string) string {
 	return out
 }
 
-// An identifier is shown as it is, whatever the values are, or the answer is not believed.
+// An identifier is shown unchanged, or the response is refused.
 func TestIdentifiers(t *testing.T) {
 	c := carrying("prod", "pending", "us-west", "a-value-of-sixteen", "fifteen-letters", "sixteen--letters")
 	for name, want := range map[string]string{
@@ -195,75 +196,41 @@ func TestIdentifiers(t *testing.T) {
 		"a\u00a0b": "a name that cannot be shown", "a\ufffdb": "a name that cannot be shown",
 		strings.Repeat("x", maxIdentifier+1): "a name that cannot be shown",
 	} {
-		if got := c.identifier("name", name); got != want {
+		if got := c.identifierFault("name", name); got != want {
 			t.Errorf("identifier(%q): %q, want %q", name, got, want)
 		}
 	}
-	for _, key := range []string{"name", "fieldName", "region", "status", "TYPE", "source"} {
-		var e Entry
-		if wrong := c.decode([]byte(`{"`+key+`":"a-value-of-sixteen"}`), &e); !strings.HasSuffix(wrong,
-			" that repeats a value") {
-			t.Errorf("%s: %q", key, wrong)
+	for _, key := range []string{"name", "region", "status", "TYPE", "source"} {
+		problem := c.decode([]byte(`{"`+key+`":"a-value-of-sixteen"}`), &Entry{})
+		if want := "a " + strings.ToLower(key) + " that repeats a value"; problem != want {
+			t.Errorf("%s: %q, want %q", key, problem, want)
 		}
 	}
-	// What the API said before it got the value is no repetition of it.
+	problem := c.decode([]byte(`{"fieldName":"a-value-of-sixteen"}`), &setKey{})
+	if problem != "a name that repeats a value" {
+		t.Errorf("fieldName: %q", problem)
+	}
+	// What the API said before it received the value does not repeat it.
 	c = carrying()
-	if wrong := c.identifier("region", "pce-acme-production"); wrong != "" {
+	if wrong := c.identifierFault("region", "pce-acme-production"); wrong != "" {
 		t.Fatal(wrong)
 	}
-	c.protect(NewSecret("pce-acme-production"))
-	if wrong := c.identifier("region", "pce-acme-production"); wrong != "" {
+	c.protect(secret.New("pce-acme-production"))
+	if wrong := c.identifierFault("region", "pce-acme-production"); wrong != "" {
 		t.Error(wrong)
 	}
 }
 
-// Answers that encoding/json would take are not believed: a key twice that vbot reads. What it
-// does not read may be anything.
-func TestDecode(t *testing.T) {
-	deep := strings.Repeat(`{"sets":`, maxDepth+1)
-	for in, want := range map[string]string{
-		`{"name":"a","status":"OK"}`:                                        "",
-		` {"NAME":"a","unknown":[{"x":[1,null,true,"y"]}],"success":true} `: "", `[]`: "unexpected JSON",
-		`{"name":5}`: "unexpected JSON", `{}`: "",
-		``: "empty", ` `: "empty", `{`: "not JSON", `{} {}`: "not JSON",
-		"{\"name\":\"\xff\"}":               "a name that cannot be shown",
-		`{"status":"failed","status":"OK"}`: "a key twice",
-		`{"status":"failed","STATUS":"ok"}`: "a key twice", `{"error":"x","ERROR":""}`: "a key twice",
-		`{"Success":true,"success":false}`:          "a key twice",
-		`{"\u0073tatus":"x","status":"OK"}`:         "a key twice",
-		"{\"\u017ftatus\":\"x\",\"status\":\"OK\"}": "a key twice",
-		`{"sets":[{"name":"a","Name":"b"}]}`:        "a key twice",
-		`{"labels":{"App":1,"app":2,"name":"x\ny","type":"` + strings.Repeat("x", 300) +
-			`"},"x":1,"X":2}`: "",
-		`{"details":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`: "",
-		deep + `{"name":"a\nb"}` + strings.Repeat("}", maxDepth+1):                  "",
-		strings.Repeat("[", 20_000):                                                 "not JSON",
-		strings.Repeat(" ", maxResponse) +
-			"{}": "longer than 2 megabytes", strings.Repeat(" ", maxResponse-2) + "{}": "",
-		`"` + strings.Repeat("x", maxResponse) + `"`: "longer than 2 megabytes",
-	} {
-		var e Entry
-		if got := carrying().decode([]byte(in), &e); got != want {
-			t.Errorf("decode(%.60q): %q, want %q", in, got, want)
-		}
-	}
-	var e Entry
-	if wrong := carrying("hunter2").decode([]byte(`{"Name":"a","errorMessage":"not hunter2","ERROR":"x\ny"}`),
-		&e); wrong != "" || e.Name != "a" || e.Error != "x y" || strings.Contains(e.Message, "hunter2") {
-		t.Errorf("%q, %+v", wrong, e)
-	}
-}
-
-// However many values there are, and however long, a search takes no time to speak of.
+// The search in one message for a thousand values, short and long.
 func BenchmarkProse(b *testing.B) {
 	for _, size := range []int{16, 4 << 10} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
 			c := carrying()
 			for i := range 1000 {
-				c.protect(NewSecret(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
+				c.protect(secret.New(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
 			}
 			for b.Loop() {
-				c.prose("the API does not take the value of KEY_17, and says so at some length: " +
+				c.redact("the API does not take the value of KEY_17, and says so at some length: " +
 					"value-17-xxxxxxxx")
 			}
 		})

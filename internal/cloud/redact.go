@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // The API may repeat secret values in responses, which are shown. An identifier is shown unchanged, or the
@@ -27,7 +28,7 @@ const (
 // the value is base64, it also remembers the decoded text, such as USER:PASSWORD. A value that is also a
 // name in the request, or in an earlier response, is public. A value much longer than prose cannot be in
 // prose.
-func (c *Client) protect(v Secret) {
+func (c *Client) protect(v secret.Value) {
 	value := v.Reveal()
 	if value == "" || len(value) > 8*maxProse || c.publicNames[value] {
 		return
@@ -44,14 +45,14 @@ func (c *Client) protect(v Secret) {
 	}
 	for _, form := range forms {
 		if form = canonical(form); len(form) <= maxProse {
-			c.sensitiveForms = append(c.sensitiveForms, NewSecret(form))
+			c.sensitiveForms = append(c.sensitiveForms, secret.New(form))
 		}
 	}
 	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=\r\n"))
 	if err == nil && utf8.Valid(decoded) {
 		_, password, _ := strings.Cut(string(decoded), ":")
-		c.protect(NewSecret(string(decoded)))
-		c.protect(NewSecret(password))
+		c.protect(secret.New(string(decoded)))
+		c.protect(secret.New(password))
 	}
 }
 
@@ -103,16 +104,17 @@ func unescape(s, mark string, digits int, char func(code uint64) string) string 
 	return strings.Join(parts, "")
 }
 
-// prose returns a message of the API in a form that may be shown. A short value counts only as
-// a whole word.
-func (c *Client) prose(s string) string {
+// redact returns a message of the API in a form that may be shown: on one line, without hidden characters,
+// and replaced as a whole if it repeats a value. A value of less than minPart bytes is found only as a whole
+// word.
+func (c *Client) redact(s string) string {
 	if s = strings.Join(strings.Fields(report.Printable(s)), " "); len(s) > maxProse {
 		return "the API's message is too long to be shown"
 	}
 	text := canonical(s)
 	isGap := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	words := strings.FieldsFunc(text, isGap)
-	isRepeated := func(form Secret) bool {
+	isRepeated := func(form secret.Value) bool {
 		f := form.Reveal()
 		return len(f) >= minPart && strings.Contains(text, f) || slices.Contains(words, f)
 	}
@@ -122,8 +124,8 @@ func (c *Client) prose(s string) string {
 	return s
 }
 
-// identifier returns what is wrong with an identifier, or "".
-func (c *Client) identifier(what, s string) string {
+// identifierFault returns why an identifier cannot be shown, or "". what says what it is: "name".
+func (c *Client) identifierFault(what, s string) string {
 	isOdd := func(r rune) bool {
 		isOddSpace := r != ' ' && unicode.IsSpace(r)
 		return isOddSpace || r == utf8.RuneError || report.IsHidden(r)
@@ -131,7 +133,7 @@ func (c *Client) identifier(what, s string) string {
 	if len(s) > maxIdentifier || strings.ContainsFunc(s, isOdd) {
 		return "a " + what + " that cannot be shown"
 	}
-	isRepeated := func(v Secret) bool { return v.Reveal() == s }
+	isRepeated := func(v secret.Value) bool { return v.Reveal() == s }
 	if len(s) >= minRepeated && slices.ContainsFunc(c.sensitive, isRepeated) {
 		return "a " + what + " that repeats a value"
 	}
