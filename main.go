@@ -163,14 +163,9 @@ var versionCommand = cli.Command{
 	Results:    cli.Results{"": versionResult{}},
 }
 
-// A runnerFunc is a command without options of its own.
-type runnerFunc func(*cli.Env) (report.Result, error)
-
-func (f runnerFunc) Run(_ context.Context, env *cli.Env) (report.Result, error) { return f(env) }
-
 func newVersion(f *cli.Flags) cli.Runner {
 	f.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
-	return runnerFunc(func(env *cli.Env) (report.Result, error) {
+	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
 		if len(env.Args) > 0 {
 			return nil, report.Usagef("unexpected argument %q; see `%s --help`", env.Args[0], env.Command)
 		}
@@ -276,7 +271,7 @@ func (c completionWords) Text(out *report.Printer) {
 }
 
 func newCompletion(f *cli.Flags) cli.Runner {
-	return runnerFunc(func(env *cli.Env) (report.Result, error) {
+	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
 		if env.Arg(0) == "words" {
 			return completionWords{cli.Complete(env, f.Root, env.Args[1:])}, nil
 		}

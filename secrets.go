@@ -143,7 +143,7 @@ func (r *loginRun) Run(ctx context.Context, env *cli.Env) (report.Result, error)
 var logoutCommand = cli.Command{Name: "logout", New: newLogout, Results: cli.Results{"": secrets.SignOut{}}}
 
 func newLogout(*cli.Flags) cli.Runner {
-	return runnerFunc(func(env *cli.Env) (report.Result, error) {
+	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
 		return resultOf(secrets.Logout(env.System))
 	})
 }

@@ -33,6 +33,12 @@ type Runner interface {
 	Run(context.Context, *Env) (report.Result, error)
 }
 
+// A RunnerFunc is a command without options of its own, or what runs instead of a command.
+type RunnerFunc func(*Env) (report.Result, error)
+
+// Run calls the function.
+func (f RunnerFunc) Run(_ context.Context, e *Env) (report.Result, error) { return f(e) }
+
 // A Preparer is a Runner that reads what Run needs, such as files, or that checks more than its Args and
 // Options declare. Prepare returns what is wrong. If there is any problem with the command line, Run is
 // not called.

@@ -30,7 +30,7 @@ type Flags struct {
 	notes   []string           // messages that do not stop the command, such as about repeated options
 	wanting string             // the last option, if its value is missing, or ""
 	// earlyExit runs instead of the command if an option asks for it; nil if none does.
-	earlyExit func(*Env) (report.Result, error)
+	earlyExit RunnerFunc
 }
 
 func newFlags(inv *invocation) *Flags {
@@ -204,7 +204,7 @@ func (f *Flags) OptionalValue(o OptionalValueFlag) *Option {
 
 // EarlyExit registers an option that runs do instead of the command, whatever else is on the command line,
 // as --help does.
-func (f *Flags) EarlyExit(names, about string, do func(*Env) (report.Result, error)) *Option {
+func (f *Flags) EarlyExit(names, about string, do RunnerFunc) *Option {
 	return f.add(names, "", about, boolean(true, func(on bool) {
 		f.SetEarlyExit(nil)
 		if on {
@@ -214,7 +214,7 @@ func (f *Flags) EarlyExit(names, about string, do func(*Env) (report.Result, err
 }
 
 // SetEarlyExit sets what runs instead of the command; nil for the command itself.
-func (f *Flags) SetEarlyExit(do func(*Env) (report.Result, error)) { f.earlyExit = do }
+func (f *Flags) SetEarlyExit(do RunnerFunc) { f.earlyExit = do }
 
 // check returns what is wrong with the options that were given, and which ones are missing, sorted by
 // name. The parser has already refused what it cannot read.

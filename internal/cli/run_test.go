@@ -210,7 +210,10 @@ func TestRequiredOption(t *testing.T) {
 		Args: Args{Named: []Arg{{Name: "name"}}},
 		New: func(f *Flags) Runner {
 			f.String("region", "REGION", "", &region).Required = true
-			return runnerFunc(func() { ran = true })
+			return RunnerFunc(func(*Env) (report.Result, error) {
+				ran = true
+				return nil, nil
+			})
 		},
 	}}}
 	root.New = func(*Flags) Runner { return nil }
@@ -224,14 +227,6 @@ func TestRequiredOption(t *testing.T) {
 	if code = Run(context.Background(), root, []string{"go", "x", "--region", "r"}, env); code != 0 || !ran {
 		t.Errorf("%d, %q", code, &messages)
 	}
-}
-
-// A runnerFunc is a command without a result.
-type runnerFunc func()
-
-func (f runnerFunc) Run(context.Context, *Env) (report.Result, error) {
-	f()
-	return nil, nil
 }
 
 func TestHelpPage(t *testing.T) {
