@@ -153,7 +153,7 @@ func newRoot(f *cli.Flags) cli.Runner {
 	return nil
 }
 
-// version.
+// vbot version
 
 var versionCommand = cli.Command{
 	Name:       "version",
@@ -236,7 +236,7 @@ func revision(settings []debug.BuildSetting) string {
 	return values["vcs.revision"]
 }
 
-// completion.
+// vbot completion
 
 var completionCommand = cli.Command{
 	Name:    "completion",
@@ -288,7 +288,7 @@ func newCompletion(f *cli.Flags) cli.Runner {
 	})
 }
 
-// schema.
+// vbot schema
 
 var schemaCommand = cli.Command{
 	Name:    "schema",

@@ -117,7 +117,7 @@ func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 	})
 }
 
-// login, logout, whoami.
+// vbot cloud login, logout and whoami
 
 var loginCommand = cli.Command{Name: "login", New: newLogin, Results: cli.Results{"": secrets.SignIn{}}}
 
@@ -166,7 +166,7 @@ func (r *whoamiRun) Run(ctx context.Context, env *cli.Env) (report.Result, error
 	return resultOf(secrets.Whoami(ctx, api))
 }
 
-// list.
+// vbot cloud secrets list
 
 var listCommand = cli.Command{
 	Name:    "list",
@@ -199,7 +199,7 @@ func (r *listRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 	return resultOf(r.list.Run(ctx, api))
 }
 
-// set.
+// vbot cloud secrets set
 
 var setCommand = cli.Command{
 	Name: "set",
@@ -324,7 +324,7 @@ func addValueFile(
 	return pairs.AddValueFile(key, data)
 }
 
-// check.
+// vbot cloud secrets check
 
 var checkCommand = cli.Command{
 	Name:    "check",
@@ -366,7 +366,7 @@ func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error)
 	return resultOf(r.check.Run(ctx, api))
 }
 
-// unset and delete.
+// vbot cloud secrets unset and delete
 
 var unsetCommand = cli.Command{
 	Name: "unset",
@@ -429,7 +429,7 @@ func (r *removeRun) Run(ctx context.Context, env *cli.Env) (report.Result, error
 	return resultOf(r.remove.Run(ctx, api))
 }
 
-// reference.
+// vbot cloud secrets reference
 
 var referenceCommand = cli.Command{
 	Name:    "reference",
@@ -459,7 +459,7 @@ func (r *referenceRun) Run(ctx context.Context, env *cli.Env) (report.Result, er
 	return resultOf(r.register.Run(ctx, api))
 }
 
-// image-pull-secret.
+// vbot cloud secrets image-pull-secret
 
 var imagePullCommand = cli.Command{
 	Name: "image-pull-secret",
