@@ -415,14 +415,15 @@ func TestNamesInDocuments(t *testing.T) {
 // reads the packages that may.
 var rooms = []struct{ dir, imports, outside string }{
 	{
-		".", "bot catalog cli cloud dotenv project report scaffold secret secrets templates tty wizard",
+		".",
+		"bot catalog cli cloud dotenv project report scaffold secret secrets system templates tty wizard",
 		"os runtime runtime/debug crypto/fips140 math/rand/v2 time log",
 	},
 	{"internal/catalog", "files python report templates", ""},
 	{"internal/bot", "catalog report", ""},
 	{"internal/render", "bot catalog python templates", ""},
-	{"internal/cli", "files report tty", "os os/signal syscall flag time"},
-	{"internal/cloud", "files report secret", "os syscall crypto/tls net net/http time"},
+	{"internal/cli", "files report system tty", "os os/signal syscall flag"},
+	{"internal/cloud", "files report secret system", "os syscall crypto/tls net net/http time"},
 	{"internal/dotenv", "report secret", ""},
 	{"internal/files", "", ""},
 	{"internal/project", "files report", "os syscall crypto/sha256"},
@@ -430,7 +431,8 @@ var rooms = []struct{ dir, imports, outside string }{
 	{"internal/report", "", "runtime"},
 	{"internal/scaffold", "bot catalog project render report", ""},
 	{"internal/secret", "", ""},
-	{"internal/secrets", "cloud dotenv report secret", "time"},
+	{"internal/secrets", "cloud dotenv report secret system", "time"},
+	{"internal/system", "report", "time"},
 	{"templates", "", "embed"},
 	{"internal/tty", "", "os time golang.org/x/term"},
 	{"internal/wizard", "bot catalog project render report scaffold tty", ""},

@@ -15,6 +15,7 @@ import (
 	"vbot/internal/filetest"
 	"vbot/internal/report"
 	"vbot/internal/scaffold"
+	"vbot/internal/system"
 )
 
 // acme is the file of a user's own service. docs/own-services.md has it, too.
@@ -220,8 +221,8 @@ func TestCommandLineWithACatalog(t *testing.T) {
 	parallel(t)
 	dir, folder := t.TempDir(), "my services"
 	filetest.Put(t, dir, folder+"/stt/acme.py", acme(t))
-	a := &cli.Env{Dir: dir, Getenv: func(string) string { return "" }}
-	cat, err := openCatalog(a, &folder)
+	a := &cli.Env{System: system.System{Dir: dir, Getenv: func(string) string { return "" }}}
+	cat, err := openCatalog(a, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

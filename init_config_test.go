@@ -21,6 +21,7 @@ import (
 	"vbot/internal/filetest"
 	"vbot/internal/render"
 	"vbot/internal/scaffold"
+	"vbot/internal/system"
 )
 
 func TestQuickstartTakesNoBotOptions(t *testing.T) {
@@ -247,11 +248,13 @@ func dryRun(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := &cli.Env{
+		System: system.System{
+			Stderr: &stderr,
+			Dir:    t.TempDir(),
+			Getenv: func(string) string { return "" },
+		},
 		Stdin:  strings.NewReader(stdin),
 		Stdout: &stdout,
-		Stderr: &stderr,
-		Dir:    t.TempDir(),
-		Getenv: func(string) string { return "" },
 	}
 	if code := run(context.Background(), append([]string{"init", "there", "--dry-run"}, args...),
 		a); code != 0 {
@@ -290,7 +293,10 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 		answers[ask] = cmp.Or(strings.Join(labels, ","), "1")
 	}
 	asked := &asker{answers: answers, person: person}
-	a := &cli.Env{Stdin: in, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
+	a := &cli.Env{
+		System: system.System{Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()},
+		Stdin:  in,
+	}
 	jobEnv := scaffold.Env{Version: version, Catalog: catalog.New(), Path: a.Path, Note: a.Note}
 	result, err := (&initRun{job: scaffold.Job{Target: "there"}}).ask(context.Background(), a, jobEnv)
 	if err != nil {

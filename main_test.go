@@ -31,6 +31,7 @@ import (
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
 	"vbot/internal/report"
+	"vbot/internal/system"
 )
 
 // TestMain makes the test binary stand in for vbot, so that tests can run the command as a
@@ -480,7 +481,10 @@ func TestHiddenCharactersInNames(t *testing.T) {
 }
 
 func BenchmarkVersion(b *testing.B) {
-	a := &cli.Env{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }}
+	a := &cli.Env{
+		System: system.System{Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }},
+		Stdout: &bytes.Buffer{},
+	}
 	for b.Loop() {
 		run(context.Background(), []string{"version"}, a)
 	}
@@ -513,17 +517,21 @@ func (in inProcess) vbot(t testing.TB, args ...string) result {
 	in.env = append([]string{"VBOT_CONFIG=none"}, in.env...)
 	var stdout, stderr bytes.Buffer
 	code := run(in.ctx, args, &cli.Env{
-		Stdin: in.stdin, Stdout: &stdout, Stderr: &stderr, Dir: in.dir,
-		Getenv: func(name string) string {
-			for _, kv := range slices.Backward(in.env) {
-				if v, ok := strings.CutPrefix(kv, name+"="); ok {
-					return v
+		System: system.System{
+			Dir: in.dir,
+			Getenv: func(name string) string {
+				for _, kv := range slices.Backward(in.env) {
+					if v, ok := strings.CutPrefix(kv, name+"="); ok {
+						return v
+					}
 				}
-			}
-			return ""
+				return ""
+			},
+			Stderr: &stderr,
+			Now:    in.clock.Now, Pause: in.clock.Pause, WithTimeout: in.clock.WithTimeout,
+			Random: func() float64 { return 0.5 },
 		},
-		Now: in.clock.Now, Pause: in.clock.Pause, WithTimeout: in.clock.WithTimeout,
-		Random: func() float64 { return 0.5 },
+		Stdin: in.stdin, Stdout: &stdout,
 	})
 	return result{args, stdout.String(), stderr.String(), code}
 }
@@ -568,7 +576,7 @@ func TestCompletion(t *testing.T) {
 // An option accepts every value that is suggested for it.
 func TestCompletionKnowsEveryService(t *testing.T) {
 	parallel(t)
-	cat, a := catalog.New(), &cli.Env{Getenv: func(string) string { return "" }}
+	cat, a := catalog.New(), &cli.Env{System: system.System{Getenv: func(string) string { return "" }}}
 	for _, o := range bot.Options {
 		if o.Kind == "" {
 			continue

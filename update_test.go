@@ -22,6 +22,7 @@ import (
 	"vbot/internal/render"
 	"vbot/internal/report"
 	"vbot/internal/scaffold"
+	"vbot/internal/system"
 )
 
 // checkRecord checks that the record in dir is complete: it has config, as a dry run prints it, and the
@@ -393,10 +394,9 @@ func TestUpdatedIsFresh(t *testing.T) {
 		args := []string{"init", dir, "--config", "-", "--update"}
 		if code := run(context.Background(), args,
 			&cli.Env{
+				System: system.System{Stderr: &said, Getenv: func(string) string { return "" }},
 				Stdin:  &config,
 				Stdout: &said,
-				Stderr: &said,
-				Getenv: func(string) string { return "" },
 			}); code != 0 {
 			t.Fatalf("seed %d: exit code %d: %s", seed, code, &said)
 		}
@@ -407,10 +407,9 @@ func TestUpdatedIsFresh(t *testing.T) {
 		args = []string{"init", dir, "--check"}
 		if code := run(context.Background(), args,
 			&cli.Env{
+				System: system.System{Stderr: &said, Getenv: func(string) string { return "" }},
 				Stdin:  &config,
 				Stdout: &said,
-				Stderr: &said,
-				Getenv: func(string) string { return "" },
 			}); code != 0 {
 			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
 		}
@@ -495,10 +494,9 @@ func updateTo(t *testing.T, dir string, now bot.Config) (code int, said string) 
 		t.Fatal(err)
 	}
 	env := &cli.Env{
+		System: system.System{Stderr: &out, Getenv: func(string) string { return "" }},
 		Stdin:  &config,
 		Stdout: &out,
-		Stderr: &out,
-		Getenv: func(string) string { return "" },
 	}
 	code = run(context.Background(), []string{"init", dir, "--config", "-", "--update"}, env)
 	return code, out.String()

@@ -27,6 +27,7 @@ import (
 	"vbot/internal/filetest"
 	"vbot/internal/project"
 	"vbot/internal/ptytest"
+	"vbot/internal/system"
 	"vbot/internal/tty"
 )
 
@@ -1112,7 +1113,10 @@ func TestRandomKeys(t *testing.T) {
 func TestPanicAtAQuestion(t *testing.T) {
 	parallel(t)
 	p := ptytest.Open(t, exec.Command("sleep", "60"))
-	a := &cli.Env{Stdin: p.TTY, Stderr: p.TTY, Getenv: func(string) string { return "xterm" }}
+	a := &cli.Env{
+		System: system.System{Stderr: p.TTY, Getenv: func(string) string { return "xterm" }},
+		Stdin:  p.TTY,
+	}
 	asks := a.Terminal()
 	asks.Plain = false
 	p.Types("x")

@@ -303,7 +303,7 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 			const otherwise = "%s is stored, but the API lists it with %s"
 			return status, report.Errorf(report.Failed, otherwise, name, other)
 		case status == "ready":
-			c.Note(name + " is ready")
+			c.Note("%s is ready", name)
 			return status, nil
 		case status == "failed":
 			return status, report.Errorf(report.Failed, "%s is stored, but %s", name, now.failed())

@@ -18,6 +18,7 @@ import (
 
 	"vbot/internal/report"
 	"vbot/internal/secret"
+	"vbot/internal/system"
 )
 
 // Address is the API's address. Its openapi.json describes the API.
@@ -35,22 +36,9 @@ const (
 	maxAuthorities = 4 << 20                // bytes; the certificates of a Linux system have 220,000
 )
 
-// Deps is what a client needs from the program.
-type Deps struct {
-	UserAgent string
-	Getenv    func(string) string
-	Path      func(name string) string // resolves it against the working directory
-	Now       func() time.Time
-	Pause     func(context.Context, time.Duration) error
-	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
-	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
-	Random      func() float64    // from [0, 1)
-	Note        func(text string) // prints a message immediately, such as that of a retry
-}
-
 // A Client calls the API with one token.
 type Client struct {
-	Deps
+	system.System
 	Base         *url.URL
 	Organization string        // "" for a private API key, which belongs to one organization
 	TryTimeout   time.Duration // for one request with its response
@@ -73,9 +61,9 @@ type Client struct {
 
 // New makes a client for the API at base. roots are the certificate authorities to trust; nil
 // means the system's.
-func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
+func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 	c := &Client{
-		Deps:        d,
+		System:      s,
 		Base:        base,
 		TryTimeout:  tryTimeout,
 		CallTimeout: callTimeout,
@@ -106,7 +94,7 @@ func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
 		Protocols:              protocols,
 		DisableKeepAlives:      true,
 		Proxy:                  http.ProxyURL(c.proxy),
-		ProxyConnectHeader:     http.Header{"User-Agent": {d.UserAgent}},
+		ProxyConnectHeader:     http.Header{"User-Agent": {s.Program}},
 		OnProxyConnectResponse: refusal,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    dialTimeout,

@@ -18,6 +18,7 @@ import (
 	"vbot/internal/cloudtest"
 	"vbot/internal/report"
 	"vbot/internal/secret"
+	"vbot/internal/system"
 )
 
 // A bench is a client, the stand-in for its API, and the messages that the client prints.
@@ -49,23 +50,28 @@ func connect(t *testing.T, s *cloudtest.Standin) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Client = New(base, nil, b.deps(nil))
+	b.Client = New(base, nil, b.system(nil))
 	b.Use(secret.New(cloudtest.Key), "")
 	return b
 }
 
-// deps returns what a client needs, with these variables as its environment. Half of each pause is random.
-func (b *bench) deps(env map[string]string) Deps {
-	return Deps{
-		UserAgent:   "test/1",
+// system returns what a client needs, with these variables as its environment. Half of each pause is random.
+func (b *bench) system(env map[string]string) system.System {
+	return system.System{
+		Program:     "test/1",
 		Getenv:      func(name string) string { return env[name] },
-		Path:        func(name string) string { return name },
+		Stderr:      b,
 		Now:         b.api.Clock.Now,
 		Pause:       b.api.Clock.Pause,
 		WithTimeout: b.api.Clock.WithTimeout,
 		Random:      func() float64 { return 0.5 },
-		Note:        func(text string) { b.notes = append(b.notes, text) },
 	}
+}
+
+// Write collects what the client notes.
+func (b *bench) Write(note []byte) (int, error) {
+	b.notes = append(b.notes, strings.TrimSuffix(string(note), "\n"))
+	return len(note), nil
 }
 
 // pairs returns pairs of these keys, with the value "v4lue".
@@ -340,7 +346,7 @@ func TestSourcesInHints(t *testing.T) {
 		{"", "", "check --organization, or use a token that has the permission"},
 	} {
 		b := newFreeBench(t)
-		b.Deps = b.deps(map[string]string{"VBOT_ORGANIZATION": c.variable})
+		b.System = b.system(map[string]string{"VBOT_ORGANIZATION": c.variable})
 		b.Organization = c.organization
 		b.api.Misbehave("GET", cloudtest.Status(403, "X", "no"))
 		_, err := b.List(context.Background(), "")

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -14,15 +15,16 @@ import (
 	"time"
 
 	"vbot/internal/secret"
+	"vbot/internal/system"
 )
 
 // test has what a client needs, and does not pause.
-var test = Deps{
+var test = system.System{
 	Now:         time.Now,
 	Pause:       func(context.Context, time.Duration) error { return nil },
 	WithTimeout: context.WithTimeout,
 	Random:      func() float64 { return 0 },
-	Note:        func(string) {},
+	Stderr:      io.Discard,
 }
 
 // carrying returns a client that has sent the values.

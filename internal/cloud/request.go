@@ -61,7 +61,7 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 		mayRetry := f.retryNow && try < maxTries && all.Err() == nil
 		isTooLong := pause > end.Sub(c.Now())
 		if mayRetry && !isTooLong {
-			c.Note(f.retryNote(r.doing, try+1, pause))
+			c.Note("%s", f.retryNote(r.doing, try+1, pause))
 			c.Pause(all, pause) // ignore the error: the next try fails if all has ended
 			if ctx.Err() == nil {
 				continue
@@ -182,7 +182,7 @@ func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http
 		return nil, invalid("the request is invalid")
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
-	req.Header.Set("User-Agent", c.UserAgent)
+	req.Header.Set("User-Agent", c.Program)
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

@@ -138,7 +138,7 @@ func TestSignIn(t *testing.T) {
 			env[name] = strings.ReplaceAll(value, "FILE", file)
 		}
 		b := newFreeBench(t)
-		api, err := SignIn(b.deps(env), c.organization)
+		api, err := SignIn(b.system(env), c.organization)
 		got := ""
 		switch {
 		case err == nil:
@@ -171,7 +171,7 @@ func TestSignIn(t *testing.T) {
 func TestTokenWithLineEnds(t *testing.T) {
 	b := newFreeBench(t)
 	env := map[string]string{"VBOT_TOKEN": "tok3n\r\n", "VBOT_ORGANIZATION": "acme"}
-	api, err := SignIn(b.deps(env), "")
+	api, err := SignIn(b.system(env), "")
 	if err != nil || api.token.Reveal() != "tok3n" {
 		t.Errorf("%v", err)
 	}
@@ -305,7 +305,7 @@ func TestVerify(t *testing.T) {
 // The login file is that of VBOT_CONFIG, or in the user's configuration directory.
 func TestFindLoginFile(t *testing.T) {
 	b := newFreeBench(t)
-	d := b.deps(map[string]string{"VBOT_CONFIG": "x.json"})
+	d := b.system(map[string]string{"VBOT_CONFIG": "x.json"})
 	d.Path = func(name string) string { return "/work/" + name }
 	if f, err := FindLoginFile(d); err != nil || f.Path != "/work/x.json" {
 		t.Errorf("%+v, %v", f, err)
@@ -315,25 +315,25 @@ func TestFindLoginFile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
-	f, err := FindLoginFile(b.deps(nil))
+	f, err := FindLoginFile(b.system(nil))
 	if err != nil || f.Path != filepath.Join(dir, "vbot", "config.json") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for _, home := range []string{"", "relative"} {
 		t.Setenv("XDG_CONFIG_HOME", "")
 		t.Setenv("HOME", home)
-		_, err := FindLoginFile(b.deps(nil))
+		_, err := FindLoginFile(b.system(nil))
 		if !report.HasCode(err, report.IO) ||
 			!strings.HasPrefix(err.Error(), "cannot find your configuration directory: ") ||
 			!strings.HasSuffix(err.Error(), "; set VBOT_CONFIG to a file") {
 			t.Errorf("HOME=%s: %v", home, err)
 		}
 		// Without a place for the file, the variable is enough; otherwise nobody is signed in.
-		if api, err := SignIn(b.deps(map[string]string{"VBOT_TOKEN": "tok3n"}), ""); err != nil ||
+		if api, err := SignIn(b.system(map[string]string{"VBOT_TOKEN": "tok3n"}), ""); err != nil ||
 			api.token.Reveal() != "tok3n" {
 			t.Errorf("HOME=%s: %v", home, err)
 		}
-		if _, err := SignIn(b.deps(nil), ""); !report.HasCode(err, report.IO) {
+		if _, err := SignIn(b.system(nil), ""); !report.HasCode(err, report.IO) {
 			t.Errorf("HOME=%s: %v", home, err)
 		}
 	}

@@ -54,7 +54,7 @@ func (c *comparison) check() (report.Result, error) {
 }
 
 // Text lists the files that differ; with --verbose, all files.
-func (c Compared) Text(page *report.Page) {
+func (c Compared) Text(page *report.Printer) {
 	list := ""
 	for _, s := range c.plan.Steps {
 		if s.State != "" && (s.State != project.Unchanged || c.verbose) {

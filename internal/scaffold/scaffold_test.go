@@ -51,7 +51,7 @@ func edit(t *testing.T, dir, name, from, to string) {
 // asText returns what a result prints for people: stdout, followed by stderr.
 func asText(r report.Result) string {
 	var stdout, stderr strings.Builder
-	r.Text(&report.Page{Stdout: &stdout, Stderr: &stderr})
+	r.Text(&report.Printer{Stdout: &stdout, Stderr: &stderr})
 	return stdout.String() + stderr.String()
 }
 

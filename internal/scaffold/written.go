@@ -45,7 +45,7 @@ func (w Written) JSON() any {
 }
 
 // Text says what happened to the files, and what to do next.
-func (w Written) Text(page *report.Page) {
+func (w Written) Text(page *report.Printer) {
 	for _, o := range outcomes {
 		names := namesOf(w.plan, o.is)
 		text := fmt.Sprintf("%s %s in %s", o.done, report.Plural(len(names), "file"), w.Directory)
@@ -165,7 +165,7 @@ func nameOf(s project.Step) string {
 }
 
 // noteGuides notes the guides that were kept although they differ.
-func noteGuides(page *report.Page, p *project.Plan) {
+func noteGuides(page *report.Printer, p *project.Plan) {
 	for _, s := range p.Steps {
 		if !s.Guide || s.Action != project.Kept {
 			continue

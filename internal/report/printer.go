@@ -10,12 +10,12 @@ import (
 // A Result is what a command did or found. Text writes it for people. --json prints the result itself
 // or, if it has a method JSON() any, what that method returns.
 type Result interface {
-	Text(*Page)
+	Text(*Printer)
 }
 
-// A Page is where a result is written for people, in the order in which they read it: the result
+// A Printer writes a result for people, in the order in which they read it: the result
 // itself goes to stdout, messages about it go to stderr.
-type Page struct {
+type Printer struct {
 	Stdout   io.Writer // nil if the result is printed as JSON; then Text writes only messages
 	Stderr   io.Writer
 	Terminal bool  // stdout is a terminal
@@ -23,10 +23,10 @@ type Page struct {
 }
 
 // JSON reports whether the result is printed as JSON, so that messages need not repeat it.
-func (p *Page) JSON() bool { return p.Stdout == nil }
+func (p *Printer) JSON() bool { return p.Stdout == nil }
 
 // Print writes a part of the result.
-func (p *Page) Print(text string) {
+func (p *Printer) Print(text string) {
 	if p.Stdout == nil || p.Err != nil || text == "" { // a full disk would fail an empty write, too
 		return
 	}
@@ -34,7 +34,7 @@ func (p *Page) Print(text string) {
 }
 
 // PrintFiles writes text from files unchanged, but to a terminal without characters that move the cursor.
-func (p *Page) PrintFiles(text string) {
+func (p *Printer) PrintFiles(text string) {
 	if p.Terminal {
 		text = Printable(text)
 	}
@@ -42,17 +42,17 @@ func (p *Page) PrintFiles(text string) {
 }
 
 // PrintJSON writes a result that is JSON even without --json.
-func (p *Page) PrintJSON(v any) {
+func (p *Printer) PrintJSON(v any) {
 	if p.Stdout != nil && p.Err == nil {
 		p.Err = WriteJSON(p.Stdout, v)
 	}
 }
 
 // PrintColumns writes text whose columns are separated by tabs.
-func (p *Page) PrintColumns(text string) { p.Print(Columns(text)) }
+func (p *Printer) PrintColumns(text string) { p.Print(Columns(text)) }
 
 // Note writes a message.
-func (p *Page) Note(format string, args ...any) {
+func (p *Printer) Note(format string, args ...any) {
 	fmt.Fprintln(p.Stderr, Printable(fmt.Sprintf(format, args...)))
 }
 
