@@ -374,7 +374,7 @@ var (
 )
 
 // dialed maps the transports that need a dial mode to the option for it.
-var dialed = map[string]*Option{"rtc_hosted_pstn": OptPSTNMode, "tel_a_rtc_hosted_sip": OptSIPMode}
+var dialed = map[string]*Option{catalog.DailyPSTN: OptPSTNMode, catalog.TwilioDailySIP: OptSIPMode}
 
 // optionOf returns the option with the key, or nil.
 func optionOf(key string) *Option {

@@ -54,12 +54,12 @@ func (r *resolver) findTransports() {
 	}
 	given.List = ids
 	r.values[OptTransports] = given
-	pstn, sip := r.typed["rtc_hosted_pstn"], r.typed["tel_a_rtc_hosted_sip"]
+	pstn, sip := r.typed[catalog.DailyPSTN], r.typed[catalog.TwilioDailySIP]
 	if pstn != "" && sip != "" {
 		r.refuse(OptTransports, "%s and %s cannot be combined: each needs its own webhooks.py", pstn, sip)
 	}
-	r.dialMode("rtc_hosted_pstn", modes)
-	r.dialMode("tel_a_rtc_hosted_sip", modes)
+	r.dialMode(catalog.DailyPSTN, modes)
+	r.dialMode(catalog.TwilioDailySIP, modes)
 }
 
 // unknownTransport adds the problem with a word that names no transport, or several transports.

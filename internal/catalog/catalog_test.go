@@ -52,6 +52,32 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// The constants are the ids of the transports with these names.
+func TestTransports(t *testing.T) {
+	cat := New()
+	known := map[string]string{
+		"daily":            Daily,
+		"smallwebrtc":      SmallWebRTC,
+		"livekit":          LiveKit,
+		"websocket":        WebSocket,
+		"twilio":           Twilio,
+		"telnyx":           Telnyx,
+		"plivo":            Plivo,
+		"exotel":           Exotel,
+		"daily_pstn":       DailyPSTN,
+		"twilio_daily_sip": TwilioDailySIP,
+	}
+	for _, s := range cat.List(KindTransport) {
+		if s.ModeOf == "" && known[s.Names[0]] != s.ID {
+			t.Errorf("%s: transports.go has the id %q, not %q", s.file, known[s.Names[0]], s.ID)
+		}
+		delete(known, s.Names[0])
+	}
+	if len(known) > 0 {
+		t.Errorf("transports.go has ids that no file has: %v", known)
+	}
+}
+
 // letters are a, b, ... z, aa, ab, ...
 func letters(i int) string {
 	if i < 26 {

@@ -97,6 +97,9 @@ type Host struct {
 	Note    string
 }
 
+// IsUDP reports whether the ports are UDP ports.
+func (h Host) IsUDP() bool { return strings.HasSuffix(h.Address, "/udp") }
+
 // A Variable is an environment variable that a service reads.
 type Variable struct {
 	Name          string

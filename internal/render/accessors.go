@@ -35,10 +35,10 @@ func (d *Data) ServiceNames() string {
 func (d *Data) StartCommand() string {
 	switch phones := d.PhoneTransports(); {
 	case d.ClientFramework != "" || d.HasServer():
-	case d.has("rtc_small") || d.has("rtc_hosted") || d.has("websocket"):
-	case d.has("rtc_room"):
+	case d.has(catalog.SmallWebRTC) || d.has(catalog.Daily) || d.has(catalog.WebSocket):
+	case d.has(catalog.LiveKit):
 		return "uv run bot.py -t livekit"
-	case d.has("rtc_hosted_pstn"):
+	case d.has(catalog.DailyPSTN):
 		return "uv run bot.py -t daily"
 	case len(phones) > 0:
 		return "uv run bot.py -t " + phones[0].Key + " -x YOUR_TUNNEL_HOST"
@@ -47,7 +47,7 @@ func (d *Data) StartCommand() string {
 }
 
 // HasPage reports whether the bot serves a page of its own: server/page.html.
-func (d *Data) HasPage() bool { return d.has("rtc_small") && d.ClientFramework == "" }
+func (d *Data) HasPage() bool { return d.has(catalog.SmallWebRTC) && d.ClientFramework == "" }
 
 func (d *Data) Telephony() bool { return d.BotType == bot.BotTelephony }
 func (d *Data) HasVideo() bool  { return d.VideoInput || d.VideoOutput }
@@ -164,9 +164,11 @@ func (d *Data) OtherPorts() (ports []string) {
 	return ports
 }
 
-// UsesUDP reports whether the bot sends audio over UDP.
+// UsesUDP reports whether the bot sends audio over UDP. Over SmallWebRTC it sends to browsers, which are no
+// hosts of the catalog.
 func (d *Data) UsesUDP() bool {
-	return d.Dial != "" || d.has("rtc_small") || d.has("rtc_hosted") || d.has("rtc_room")
+	hasUDP := func(t Service) bool { return slices.ContainsFunc(t.Hosts, catalog.Host.IsUDP) }
+	return d.has(catalog.SmallWebRTC) || slices.ContainsFunc(d.Transports, hasUDP)
 }
 
 // LocalModels are the services whose models run in the bot's process.
@@ -239,17 +241,11 @@ func (d *Data) PhoneTransports() []Service {
 }
 
 // OverTwilio reports whether calls come over Twilio, whose API can transfer them to a person.
-func (d *Data) OverTwilio() bool { return d.has("tel_a") || d.Dial == "sip dial-in" }
+func (d *Data) OverTwilio() bool { return d.has(catalog.Twilio) || d.Dial == "sip dial-in" }
 
-// carrierAsks reports whether a carrier asks self_host.py what to do with a call. Exotel does not.
-func (d *Data) carrierAsks() bool { return d.has("tel_a") || d.has("tel_b") || d.has("tel_c") }
-
-// knowsItsAddress reports whether self_host.py sends its own address to carriers or to WebSocket clients.
-func (d *Data) knowsItsAddress() bool { return d.carrierAsks() || d.has("websocket") }
-
-// StartsByRequest reports whether POST /start begins sessions.
+// StartsByRequest reports whether POST /start begins sessions, as it does over all web transports.
 func (d *Data) StartsByRequest() bool {
-	return d.has("rtc_small") || d.has("rtc_room") || d.has("rtc_hosted") || d.has("websocket")
+	return slices.ContainsFunc(d.Transports, func(t Service) bool { return !t.Service.Telephony })
 }
 
 // TakesRequests reports whether pages, carriers or Daily send requests to the bot itself, not only to
@@ -262,7 +258,7 @@ func (d *Data) TakesRequests() bool {
 // servers, models, and variables that are required anyway. It is empty if a service, or every
 // transport, is available only on the internet.
 func (d *Data) Offline() (lines []string) {
-	if !d.has("rtc_small") && !d.has("rtc_room") && !d.has("websocket") {
+	if !d.has(catalog.SmallWebRTC) && !d.has(catalog.LiveKit) && !d.has(catalog.WebSocket) {
 		return nil
 	}
 	var required []string
@@ -289,7 +285,7 @@ func (d *Data) Offline() (lines []string) {
 // Charges reports whether the bot uses anything that costs money.
 func (d *Data) Charges() bool {
 	isHosted := func(s Service) bool { return !s.Local() }
-	hasLine := d.has("rtc_hosted") || d.Dial != "" || len(d.PhoneTransports()) > 0
+	hasLine := d.has(catalog.Daily) || d.Dial != "" || len(d.PhoneTransports()) > 0
 	return hasLine || slices.ContainsFunc(d.Services, isHosted)
 }
 

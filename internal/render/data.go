@@ -111,10 +111,10 @@ func (d *Data) find(kind, id string) Service {
 // addTransport adds a transport. A dialed transport is generated from the file of its mode.
 func (d *Data) addTransport(id string) {
 	switch id {
-	case "rtc_hosted_pstn":
+	case catalog.DailyPSTN:
 		d.Dial = "pstn " + d.DailyPSTNMode
 		id += "_" + strings.ReplaceAll(d.DailyPSTNMode, "-", "")
-	case "tel_a_rtc_hosted_sip":
+	case catalog.TwilioDailySIP:
 		d.Dial = "sip " + d.TwilioDailySIPMode
 		id += "_" + strings.ReplaceAll(d.TwilioDailySIPMode, "-", "")
 	}
@@ -177,12 +177,14 @@ func (d *Data) isChoice(s Service) bool {
 // has reports whether the bot has the transport with the id.
 func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
 
-// Has is has for templates. It fails if there is no such transport.
-func (d *Data) Has(id string) (bool, error) {
-	if t := d.cat.Find(catalog.KindTransport, id); t == nil || t.ID != id {
-		return false, fmt.Errorf("no transport has the id %q", id)
+// Has reports whether the bot has the transport, for templates, which use its first name. It fails if there
+// is no such transport.
+func (d *Data) Has(name string) (bool, error) {
+	t := d.cat.Find(catalog.KindTransport, name)
+	if t == nil || t.Names[0] != name {
+		return false, fmt.Errorf("no transport is called %q", name)
 	}
-	return d.has(id), nil
+	return d.has(t.ID), nil
 }
 
 // Reads reports whether a service reads the variable.

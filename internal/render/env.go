@@ -97,7 +97,7 @@ func (d *Data) sessionVariables() []catalog.Variable {
 			Note: "number to connect the caller to when a service fails, such as +15551234567; see DEPLOY.md",
 		})
 	}
-	if d.has("tel_c") {
+	if d.has(catalog.Plivo) {
 		variables = append(variables, catalog.Variable{
 			Name: "PLIVO_TRANSFER_URL",
 			Note: "XML with which Plivo connects a call that the bot hands over; see DEPLOY.md",
@@ -171,9 +171,6 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	for _, t := range d.Transports {
 		variables = append(variables, t.Service.SelfHost...)
 	}
-	if d.knowsItsAddress() {
-		add(catalog.Variable{Name: "BOT_PUBLIC_URL", Note: "https address of the bot, if not DOMAIN"})
-	}
 	if d.StartsByRequest() {
 		add(catalog.Variable{
 			Name: "PIPECAT_ALLOWED_ORIGINS",
@@ -198,7 +195,7 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 		Note:     "how long a session may last",
 		Fallback: d.longest(),
 	})
-	if d.has("rtc_small") {
+	if d.has(catalog.SmallWebRTC) {
 		add(catalog.Variable{Name: "PIPECAT_ICE_SERVERS", Note: "STUN and TURN servers, as URLs or JSON"})
 		add(catalog.Variable{
 			Name: "TURN_URL",

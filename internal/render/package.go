@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 )
 
 // conditions says which bots have a file or a folder of templates/server. All bots have the others, unless
@@ -41,14 +42,14 @@ var conditions = map[string]func(*Data) bool{
 	"vbot/hosting":                func(d *Data) bool { return d.SelfHost },
 	"vbot/hosting/calls.py":       (*Data).HasServer,
 	"vbot/hosting/carriers.py":    func(d *Data) bool { return len(d.PhoneTransports()) > 0 },
-	"vbot/hosting/daily.py":       reachedOver("rtc_hosted"),
+	"vbot/hosting/daily.py":       reachedOver(catalog.Daily),
 	"vbot/hosting/dialin.py":      func(d *Data) bool { return d.Dial == "pstn dial-in" },
-	"vbot/hosting/livekit.py":     reachedOver("rtc_room"),
-	"vbot/hosting/plivo.py":       reachedOver("tel_c"),
-	"vbot/hosting/smallwebrtc.py": reachedOver("rtc_small"),
-	"vbot/hosting/telnyx.py":      reachedOver("tel_b"),
-	"vbot/hosting/twilio.py":      reachedOver("tel_a"),
-	"vbot/hosting/websocket.py":   reachedOver("websocket"),
+	"vbot/hosting/livekit.py":     reachedOver(catalog.LiveKit),
+	"vbot/hosting/plivo.py":       reachedOver(catalog.Plivo),
+	"vbot/hosting/smallwebrtc.py": reachedOver(catalog.SmallWebRTC),
+	"vbot/hosting/telnyx.py":      reachedOver(catalog.Telnyx),
+	"vbot/hosting/twilio.py":      reachedOver(catalog.Twilio),
+	"vbot/hosting/websocket.py":   reachedOver(catalog.WebSocket),
 
 	"vbot/testing":                      func(d *Data) bool { return d.EnableEval },
 	"vbot/testing/test_calls.py":        func(d *Data) bool { return len(d.PhoneCallers()) > 0 },

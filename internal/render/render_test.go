@@ -1124,17 +1124,19 @@ func TestUnknownTransport(t *testing.T) {
 	cat := catalog.New()
 	cfg, _, _ := bot.Resolve(cat, bot.Quickstart(), "")
 	d := New(cfg, cat, "0.1.0")
-	if _, err := d.Has("rtc_smal"); err == nil || err.Error() != `no transport has the id "rtc_smal"` {
-		t.Errorf("%v", err)
+	for _, name := range []string{"smallwebrt", catalog.SmallWebRTC} {
+		if _, err := d.Has(name); err == nil || err.Error() != `no transport is called "`+name+`"` {
+			t.Errorf("%v", err)
+		}
 	}
-	if has, err := d.Has("rtc_small"); !has || err != nil {
+	if has, err := d.Has("smallwebrtc"); !has || err != nil {
 		t.Errorf("%t, %v", has, err)
 	}
 }
 
-// What a template compares with is a word that there is: a transport's id where it asks for one.
+// What a template compares with is a word that there is: a transport's first name where it asks for one.
 func TestWordsOfTemplates(t *testing.T) {
-	ids, variables := map[string]bool{}, map[string]bool{}
+	transports, variables := map[string]bool{}, map[string]bool{}
 	dials := map[string]bool{
 		"pstn dial-in":  true,
 		"pstn dial-out": true,
@@ -1156,11 +1158,13 @@ func TestWordsOfTemplates(t *testing.T) {
 			for _, v := range s.Env {
 				variables[v.Name] = variables[v.Name] || kind != catalog.KindTransport
 			}
-			ids[s.ID] = ids[s.ID] || kind == catalog.KindTransport
+			if kind == catalog.KindTransport {
+				transports[s.Names[0]] = true
+			}
 		}
 	}
 	of := map[string]map[string]bool{
-		".Has": ids, ".Reads": variables, "eq .Dial": dials,
+		".Has": transports, ".Reads": variables, "eq .Dial": dials,
 	}
 	words := 0
 	err := fs.WalkDir(templates.Files, ".", func(name string, _ fs.DirEntry, err error) error {
