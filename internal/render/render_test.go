@@ -36,7 +36,7 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 		"self_host":            `(?i)self_host|kubernetes|compose`,
 	}
 	for _, o := range bot.Options {
-		if o.Toggle == nil {
+		if !o.IsToggle() {
 			continue
 		}
 		if traces[o.Key] == "" {
@@ -93,12 +93,12 @@ func fullBots(cat *catalog.Catalog) (all []bot.Config) {
 			}
 			for _, o := range bot.Options {
 				switch {
-				case o.Toggle != nil:
+				case o.IsToggle():
 					try(o, bot.Value{On: true})
 				case slices.Contains(catalog.ServiceKinds, o.Kind):
 					try(o, bot.Value{Text: cat.List(o.Kind)[0].ID})
 				case o == bot.OptClient || o == bot.OptClientServer:
-					try(o, bot.Value{Text: o.Words[0].Name})
+					try(o, bot.Value{Text: o.Enum[0].Name})
 				}
 			}
 			cfg, _, problems := bot.Resolve(cat, said, "full")
@@ -208,7 +208,7 @@ func randomBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 			said[bot.OptLanguage] = bot.Value{Text: []string{"de", "pt-br", "zh-Hant-TW"}[rng.IntN(3)]}
 		}
 		for _, o := range bot.Options {
-			if o.Toggle != nil && rng.IntN(2) == 0 {
+			if o.IsToggle() && rng.IntN(2) == 0 {
 				said[o] = bot.Value{On: rng.IntN(2) == 0}
 			}
 		}
@@ -411,6 +411,16 @@ func TestValuesStandInQuotes(t *testing.T) {
 	if err != nil || files < 12 {
 		t.Error(files, err)
 	}
+}
+
+// configured returns the configuration that the values make.
+func configured(t testing.TB, cat *catalog.Catalog, values bot.Values) bot.Config {
+	t.Helper()
+	cfg, _, problems := bot.Resolve(cat, values, "bot")
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return cfg
 }
 
 // serviceOption is the option whose values are services of the kind.
@@ -767,16 +777,8 @@ func TestRequiredByTransport(t *testing.T) {
 
 // Everything that metrics.py counts is shown, and nothing else of a bot is shown or warned about.
 func TestMetrics(t *testing.T) {
-	files, err := New(bot.Config{
-		ProjectName: "a",
-		BotType:     "telephony",
-		Transports:  []string{"tel_a"},
-		Mode:        "cascade",
-		STTService:  "stt_a",
-		LLMService:  "llm_a",
-		TTSService:  "tts_a",
-		SelfHost:    true,
-	}, catalog.New(), "0.1.0").Files()
+	d, _ := selfHosted(t, catalog.New(), "llm openai", "", "twilio")
+	files, err := d.Files()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -965,10 +967,10 @@ func TestArguments(t *testing.T) {
 				o := bot.Options[slices.IndexFunc(bot.Options, func(o *bot.Option) bool {
 					return slices.Contains([]string{"--" + o.Flag, "--no-" + o.Flag, "-" + o.Short}, args[i])
 				})]
-				a := bot.Value{On: !strings.HasPrefix(args[i], "--no-"), Flag: true}
-				if o.Toggle == nil {
+				a := bot.Value{On: !strings.HasPrefix(args[i], "--no-"), FromFlag: true}
+				if !o.IsToggle() {
 					i++
-					a = bot.Value{Text: args[i], List: append(said[o].List, args[i]), Flag: true}
+					a = bot.Value{Text: args[i], List: append(said[o].List, args[i]), FromFlag: true}
 				}
 				said[o] = a
 			}

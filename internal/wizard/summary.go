@@ -77,7 +77,7 @@ func (w *wizard) show(cfg bot.Config, p *project.Plan) {
 
 // fact returns what the summary says about the topic, or "".
 func (w *wizard) fact(t *topic, answers bot.Values) string {
-	if t.label == labelDirectory {
+	if t.subject == aboutDirectory {
 		return w.Target
 	}
 	var labels []string
@@ -93,7 +93,7 @@ func (w *wizard) fact(t *topic, answers bot.Values) string {
 		}
 	}
 	if labels == nil && t.options != nil && t.asked && w.hasChoice(t, true) {
-		return cmp.Or(t.options[0].None, "none")
+		return t.noneLabel()
 	}
 	return strings.Join(labels, ", ")
 }
@@ -143,7 +143,7 @@ func (w *wizard) askChange(ctx context.Context, cfg bot.Config) error {
 	}
 	answers := maps.Clone(w.Bot)
 	v := visit{topic: offered[i], mark: w.terminal.Mark(), changed: true}
-	w.takeBack(v.topic)
+	w.clearAnswer(v.topic)
 	if err := w.askTopic(ctx, v.topic, true); err != nil {
 		w.Bot = answers
 		v.topic.asked = true

@@ -68,7 +68,7 @@ func TestWhereABotRuns(t *testing.T) {
 		}
 		w.terminal = tty.Open(keys, io.Discard, true, false, strings.Clone)
 		for _, about := range topics() {
-			if about.label == togglesAbout[bot.AskWhere] {
+			if about.label == bot.AskWhere.Label {
 				err = w.askTopic(t.Context(), about, false)
 			}
 		}
