@@ -86,21 +86,27 @@ func Paths() []string {
 	return strings.Fields(string(list))
 }
 
+// nextSteps is the data of next.txt.tmpl.
+type nextSteps struct {
+	*Data
+	ServerDir, ClientDir string // as they are typed
+	Guide                string // the file that explains more
+	commands             []string
+}
+
+// Command returns a command for the text, and adds it to the commands.
+func (n *nextSteps) Command(words ...string) string {
+	command := strings.Join(words, " ")
+	n.commands = append(n.commands, command)
+	return command
+}
+
 // NextSteps returns a text that says how to run the new bot, and the commands in it. server and
 // client are the paths of these folders as they are typed; guide is the file that explains more.
 func (d *Data) NextSteps(server, client, guide string) (text string, commands []string, err error) {
-	text, err = execute("next.txt.tmpl", struct {
-		*Data
-		ServerDir, ClientDir, Guide string
-	}{d, server, client, guide})
-	steps, _, _ := strings.Cut(text, "\nKeys, ")
-	for line := range strings.Lines(steps) {
-		if command, ok := strings.CutPrefix(line, "  "); ok {
-			command, _, _ = strings.Cut(command, "  # ")
-			commands = append(commands, strings.TrimSpace(command))
-		}
-	}
-	return strings.TrimSuffix(text, "\n"), commands, err
+	steps := &nextSteps{Data: d, ServerDir: server, ClientDir: client, Guide: guide}
+	text, err = execute("next.txt.tmpl", steps)
+	return strings.TrimSuffix(text, "\n"), steps.commands, err
 }
 
 // clientFolders returns the folders of templates/client that make up the web client.
