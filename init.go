@@ -441,7 +441,7 @@ func openCatalog(env *cli.Env, option *string) (*catalog.Catalog, error) {
 		if problems := c.Add(root.FS(), dir); len(problems) > 0 {
 			return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
 		}
-		if !c.HasOwn() {
+		if !c.HasCustom() {
 			err = errors.New("contains no services; expected files such as stt/acme.py")
 		}
 	}

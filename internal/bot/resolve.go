@@ -97,7 +97,7 @@ func (r *resolver) unknown(o *Option, noun, name string) {
 		near = s.Names[0]
 		aside = " (it looks like a model of " + near + "; models are set in .env)"
 	}
-	if near == "" && o != OptTransports && !r.values[o].FromFlag && !r.cat.HasOwn() {
+	if near == "" && o != OptTransports && !r.values[o].FromFlag && !r.cat.HasCustom() {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
 	}
 	p := r.refuseWithAllowed(o, "unknown %s %q%s", noun, name, aside)

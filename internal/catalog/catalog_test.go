@@ -39,13 +39,13 @@ func TestCatalog(t *testing.T) {
 				kind == KindRealtime; hears != (p.languages != nil) {
 				t.Errorf("%s: a line `# languages:` is there, and should be: %v, %v", p.file, !hears, hears)
 			}
-			if p.standsFor() {
+			if p.hasNoCode() {
 				continue // a transport that stands for several ways of dialing
 			}
 			if !strings.HasSuffix(p.file, "/"+p.Names[0]+".py") {
 				t.Errorf("%s: the first name is %s", p.file, p.Names[0])
 			}
-			for _, problem := range append(p.checkHead(), p.checkCode()...) {
+			for _, problem := range append(p.checkFrontMatter(), p.checkCode()...) {
 				t.Error(problem.Line())
 			}
 		}
@@ -118,7 +118,7 @@ func TestImportsAgree(t *testing.T) {
 	cat := New()
 	for _, kind := range append(ServiceKinds, KindTransport) {
 		for _, p := range cat.List(kind) {
-			if !p.standsFor() {
+			if !p.hasNoCode() {
 				check(kind, p.file, python.ParseImports(p.Build.Imports))
 			}
 		}

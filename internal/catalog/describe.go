@@ -17,18 +17,18 @@ const (
 	usual
 	ownMachine
 	Others // sorted by label
-	ownCatalog
+	customCatalog
 )
 
 // headings are the headings as people read them.
 var headings = [...]string{
-	noHeading:    "",
-	byPhone:      "By phone",
-	withoutPhone: "To try it without a phone",
-	usual:        "Usual",
-	ownMachine:   "On your own machine",
-	Others:       "Others",
-	ownCatalog:   "From your catalog",
+	noHeading:     "",
+	byPhone:       "By phone",
+	withoutPhone:  "To try it without a phone",
+	usual:         "Usual",
+	ownMachine:    "On your own machine",
+	Others:        "Others",
+	customCatalog: "From your catalog",
 }
 
 func (h Heading) String() string { return headings[h] }
@@ -36,8 +36,8 @@ func (h Heading) String() string { return headings[h] }
 // Heading returns the service's heading.
 func (s *Service) Heading() Heading {
 	switch {
-	case s.own:
-		return ownCatalog
+	case s.isCustom:
+		return customCatalog
 	case s.Kind == KindVideo: // a short list
 		return noHeading
 	case s.Telephony:

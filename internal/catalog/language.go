@@ -146,19 +146,11 @@ func (s *Service) Speaking(tag string) *Service {
 				v.Required = true
 				v.Fallback = ""
 			}
-			v.Note = choose + tag + ": " + v.Note
+			v.Note = "one that speaks " + tag + ": " + v.Note
 		}
 		speaking.Env[i] = v
 	}
 	return &speaking
-}
-
-// choose begins the note on a voice that a person has to choose.
-const choose = "one that speaks "
-
-// ChooseVoice reports whether a person has to choose a voice of the bot's language.
-func (s *Service) ChooseVoice() bool {
-	return slices.ContainsFunc(s.Env, func(v Variable) bool { return strings.HasPrefix(v.Note, choose) })
 }
 
 // withDefault returns the code with this default for the variable, which the code reads once.

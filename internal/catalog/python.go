@@ -39,7 +39,7 @@ var buildParameters = []string{
 // checkCode returns problems with code that would be lost in bot.py, or break it. Only
 // Python's own tools can check the syntax and the types.
 func (s *Service) checkCode() (problems report.Problems) {
-	first := strings.Count(s.head, "\n") + 1 // the first line below the head
+	first := strings.Count(s.frontMatter, "\n") + 1 // the first line below the front matter
 	name := s.Name()
 	b := s.Build
 	whole := b.Imports + "\ndef build(" + b.Parameters + ") -> " + b.Class + ":\n" +

@@ -298,11 +298,6 @@ func (d *Data) BaseLanguage() string {
 // English reports whether the bot speaks English, as one without a language does.
 func (d *Data) English() bool { return d.Language == "" || d.BaseLanguage() == "en" }
 
-// ChooseVoice reports whether a person has to choose a voice of the bot's language.
-func (d *Data) ChooseVoice() bool {
-	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.ChooseVoice() })
-}
-
 // Summary says who listens, thinks and speaks, in a sentence.
 func (d *Data) Summary() string {
 	var parts []string
@@ -330,7 +325,7 @@ func (d *Data) LocalNames() string {
 func (d *Data) Downloads() (hosts []string) {
 	for _, s := range d.Services {
 		for _, h := range s.Hosts {
-			if strings.HasSuffix(h.Note, "at the first start") && !slices.Contains(hosts, h.Address) {
+			if h.ForDownload && !slices.Contains(hosts, h.Address) {
 				hosts = append(hosts, h.Address)
 			}
 		}

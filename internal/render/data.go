@@ -163,7 +163,7 @@ func (d *Data) NeedsTools() bool {
 
 // NeedsLoop reports whether the constructor of a service needs the event loop.
 func (d *Data) NeedsLoop() bool {
-	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.Loop != "" })
+	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.Service.NeedsLoop })
 }
 
 // all are the services and the transports.

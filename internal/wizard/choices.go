@@ -92,7 +92,8 @@ func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	return choices
 }
 
-// hasPage reports whether the bot would serve a page of its own, on the same condition as render.Data.HasPage.
+// hasPage reports whether the bot would serve a page of its own, on the same condition as
+// render.Data.HasPage.
 func (w *wizard) hasPage() bool {
 	return slices.ContainsFunc(w.Bot[bot.OptTransports].List, func(name string) bool {
 		return w.env.Catalog.Find(catalog.KindTransport, name).ID == catalog.SmallWebRTC

@@ -7,8 +7,8 @@ import (
 	"vbot/internal/bot"
 )
 
-// A topic is one question of the wizard: where to write, how to start, or about one option or several toggles.
-// The rules of package bot decide which answers it offers (see allows).
+// A topic is one question of the wizard: where to write, how to start, or about one option or several
+// toggles. The rules of package bot decide which answers it offers (see allows).
 type topic struct {
 	subject subject
 	label   string        // in the summary
