@@ -80,15 +80,19 @@ func (c *Catalog) addService(s *Service, text string) (problems report.Problems)
 		}
 	}
 	problems = append(s.parse(strings.TrimSuffix(text, "\n")+"\n"), s.checkFrontMatter()...)
-	name := strings.TrimSuffix(path.Base(s.file), ".py")
+	name := s.fileName()
 	if s.ID != name || slices.Index(s.Names, name) != 0 {
 		s.refuse(&problems, 1, "id and the first name must be %q, the name of the file", name)
 	}
 	for _, n := range s.Names {
 		letters, isLikeBuiltin := strings.CutPrefix(n, s.Kind+"_")
-		if other := c.Find(s.Kind, n); other != nil {
+		other := c.Find(s.Kind, n)
+		switch {
+		case other != nil && other.isCustom && n == name && n != other.fileName():
+			other.refuse(&problems, other.line("names: "), "%s is a name of %s", n, s.Label)
+		case other != nil:
 			s.refuse(&problems, s.line("names: "), "%s is a name of %s", n, other.Label)
-		} else if isLikeBuiltin && len(letters) < 3 {
+		case isLikeBuiltin && len(letters) < 3:
 			s.refuse(&problems, s.line("names: "), "%s is reserved for ids of vbot", n)
 		}
 	}
@@ -96,3 +100,6 @@ func (c *Catalog) addService(s *Service, text string) (problems report.Problems)
 	s.isCustom = true
 	return append(problems, s.checkCode()...)
 }
+
+// fileName returns the name of the service's file without .py. Whoever else has it as a name is wrong.
+func (s *Service) fileName() string { return strings.TrimSuffix(path.Base(s.file), ".py") }

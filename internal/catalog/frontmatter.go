@@ -62,7 +62,8 @@ func (s *Service) line(start string) int {
 	return strings.Count(before, "\n") + 1
 }
 
-// checkFrontMatter returns problems with lines of the front matter: a wrong form, duplicates, and missing lines.
+// checkFrontMatter returns problems with lines of the front matter: a wrong form, duplicates, and missing
+// lines.
 func (s *Service) checkFrontMatter() (problems report.Problems) {
 	number := 0
 	for line := range strings.Lines(s.frontMatter) {
