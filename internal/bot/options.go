@@ -15,7 +15,7 @@ const (
 	ModeCascade   = "cascade"
 	ModeRealtime  = "realtime"
 	ModeDialIn    = "dial-in"
-	modeDialOut   = "dial-out"
+	ModeDialOut   = "dial-out"
 	ClientReact   = "react"
 	ClientVanilla = "vanilla"
 	ClientNone    = "none"
@@ -103,7 +103,7 @@ type EnumValue struct{ Name, Meaning string }
 
 var dialModes = []EnumValue{
 	{Name: ModeDialIn, Meaning: "people call the bot"},
-	{Name: modeDialOut, Meaning: "the bot calls people"},
+	{Name: ModeDialOut, Meaning: "the bot calls people"},
 }
 
 // The rows, in the order of the help page.

@@ -132,6 +132,16 @@ func (c *Catalog) Transports(telephony bool) []*Service {
 	return slices.DeleteFunc(slices.Clone(c.byKind[KindTransport]), isOther)
 }
 
+// DialMode returns the service of a transport's dial mode, dial-in or dial-out; nil if there is none.
+func (c *Catalog) DialMode(id, mode string) *Service {
+	for _, s := range c.byKind[KindTransport] {
+		if s.ModeOf == id && s.Mode == mode {
+			return s
+		}
+	}
+	return nil
+}
+
 // Nearest returns the name of the service of the kind that is nearest to word, or "".
 func (c *Catalog) Nearest(kind, word string) string {
 	var words []string

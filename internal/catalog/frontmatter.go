@@ -190,7 +190,7 @@ var fields = map[string]field{
 	"generic": {text: func(s *Service) *string { return &s.ModeOf }},
 	"mode":    {text: func(s *Service) *string { return &s.Mode }},
 	"key":     {text: func(s *Service) *string { return &s.Key }},
-	"client":  {text: func(s *Service) *string { return &s.Client }},
+	"client":  {read: (*Service).readClient},
 	"cloud":   {read: (*Service).readCloud},
 
 	// For transports with --self-host.
@@ -231,6 +231,12 @@ func expectWord(value, word string) string {
 	if value != word {
 		return "expected " + word + ", or no such line"
 	}
+	return ""
+}
+
+// readClient reads "@pipecat-ai/daily-transport ^1.6.9".
+func (s *Service) readClient(value string) string {
+	s.Client.Package, s.Client.Range, _ = strings.Cut(value, " ")
 	return ""
 }
 

@@ -57,9 +57,8 @@ type Service struct {
 	Key       string // the entry in create_transport's dictionary
 	VideoOut  bool   // it supports the bot's video
 	// notInCloud says that Pipecat Cloud's runner (pipecatcloud 1.4) starts no bot with it.
-	notInCloud bool
-	// Client is its package for browsers with the tested range, "@pipecat-ai/daily-transport ^1.6.9"; or "".
-	Client      string
+	notInCloud  bool
+	Client      Client     // its package for browsers
 	SelfHost    []Variable // that self_host.py reads
 	SelfHostPip []string   // requirements of self_host.py
 }
@@ -70,6 +69,12 @@ type Build struct {
 	Parameters string // of build, as they stand between its brackets
 	Class      string // that build returns
 	Statements string // of build above its return, indented by four
+}
+
+// A Client is a package of the npm registry for web clients. It is zero if a transport has none.
+type Client struct {
+	Package string // "@pipecat-ai/daily-transport"
+	Range   string // of the versions that were tested: "^1.6.9"
 }
 
 // A LocalModel has the requirements of a model in the bot's process. It is zero if there is none.

@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -33,17 +32,20 @@ func (d *Data) ServiceNames() string {
 // StartCommand starts the bot for its transport that needs the least: a page of the bot or of a client, a
 // room, or a telephone through a tunnel.
 func (d *Data) StartCommand() string {
-	switch phones := d.PhoneTransports(); {
-	case d.ClientFramework != "" || d.HasServer():
-	case d.has(catalog.SmallWebRTC) || d.has(catalog.Daily) || d.has(catalog.WebSocket):
+	const start = "uv run bot.py"
+	hasPage := d.has(catalog.SmallWebRTC) || d.has(catalog.Daily) || d.has(catalog.WebSocket)
+	phones := d.PhoneTransports()
+	switch {
+	case d.ClientFramework != "" || d.HasServer() || hasPage:
+		return start
 	case d.has(catalog.LiveKit):
-		return "uv run bot.py -t livekit"
+		return start + " -t livekit"
 	case d.has(catalog.DailyPSTN):
-		return "uv run bot.py -t daily"
+		return start + " -t daily"
 	case len(phones) > 0:
-		return "uv run bot.py -t " + phones[0].Key + " -x YOUR_TUNNEL_HOST"
+		return start + " -t " + phones[0].Key + " -x YOUR_TUNNEL_HOST"
 	}
-	return "uv run bot.py"
+	return start
 }
 
 // HasPage reports whether the bot serves a page of its own: server/page.html.
@@ -102,25 +104,23 @@ func (d *Data) StartsWithContext() bool {
 func (d *Data) DetectsVoicemail() bool { return d.CallsOut() && d.TTS() != nil }
 
 // CallsOut reports whether the bot calls people.
-func (d *Data) CallsOut() bool { return strings.HasSuffix(d.Dial, "dial-out") }
+func (d *Data) CallsOut() bool {
+	return d.dials(catalog.DailyPSTN, bot.ModeDialOut) || d.dials(catalog.TwilioDailySIP, bot.ModeDialOut)
+}
 
 // isDialed reports whether webhooks.py starts the transport's calls.
 func (s Service) isDialed() bool { return s.Key == "" }
 
-// callsOverDaily reports whether Daily connects telephone calls to the bot.
-func (d *Data) callsOverDaily() bool { return d.Dial != "" }
+// CallsOverDaily reports whether Daily connects telephone calls to the bot, in one of the dial modes.
+func (d *Data) CallsOverDaily() bool {
+	return d.has(catalog.DailyPSTN) || d.has(catalog.TwilioDailySIP)
+}
 
 // onlyCalls reports whether every session is a call that webhooks.py starts.
 func (d *Data) onlyCalls() bool {
 	hasOther := slices.ContainsFunc(d.Transports, func(t Service) bool { return !t.isDialed() })
 	return !hasOther && !d.EnableEval
 }
-
-// ClientPackage is the transport's package for browsers, and ClientRange the range of versions
-// that was tested: "^1.6.9".
-func (s Service) ClientPackage() string { name, _, _ := strings.Cut(s.Client, " "); return name }
-
-func (s Service) ClientRange() string { _, versions, _ := strings.Cut(s.Client, " "); return versions }
 
 // HasServer reports whether webhooks.py starts the calls.
 func (d *Data) HasServer() bool { return slices.ContainsFunc(d.Transports, Service.isDialed) }
@@ -191,21 +191,8 @@ func (d *Data) OnThisMachine() bool {
 	return true
 }
 
-// Takes returns one of the measured requirements of that preset, or the size of Ollama.
-func (d *Data) Takes(what string) (string, error) {
-	figure, ok := map[string]string{
-		"answers":   bot.MachineAnswers,
-		"memory":    bot.MachineMemory,
-		"bot":       bot.MachineBot,
-		"model":     bot.MachineModel,
-		"downloads": bot.MachineDownloads,
-		"ollama":    bot.OllamaDownload,
-	}[what]
-	if !ok {
-		return "", fmt.Errorf("%q was not measured", what)
-	}
-	return figure, nil
-}
+// Measured returns the measured requirements of that preset, and the size of Ollama.
+func (d *Data) Measured() bot.Requirements { return bot.Measured() }
 
 // CloudNeeds names the variables for addresses of services whose default is on localhost, such as
 // "OLLAMA_BASE_URL"; "" if the bot is not deployed to the cloud, or has no such service.
@@ -222,16 +209,10 @@ func (d *Data) CloudNeeds() string {
 // LoadsModels reports whether a model has to be loaded or warmed up before the first session.
 func (d *Data) LoadsModels() bool { return d.LocalLLM() || len(d.LocalModels()) > 0 }
 
-// Runs reports whether a service of one of these classes runs a model in the bot's process.
-func (d *Data) Runs(classes ...string) bool {
-	isOne := func(s Service) bool { return slices.Contains(classes, s.Class()) }
+// Runs reports whether one of these services, by first name, runs a model in the bot's process.
+func (d *Data) Runs(names ...string) bool {
+	isOne := func(s Service) bool { return slices.Contains(names, s.Names[0]) }
 	return slices.ContainsFunc(d.LocalModels(), isOne)
-}
-
-// fetchesModels reports whether vbot/downloads can download the files of one of the bot's models.
-func (d *Data) fetchesModels() bool {
-	return d.Runs("FunASRSTTService", "KokoroTTSService", "MoonshineSTTService", "PiperTTSService",
-		"PocketTTSService", "WhisperSTTService")
 }
 
 // PhoneTransports are the transports over which a carrier connects calls to the bot, without webhooks.py.
@@ -241,7 +222,9 @@ func (d *Data) PhoneTransports() []Service {
 }
 
 // OverTwilio reports whether calls come over Twilio, whose API can transfer them to a person.
-func (d *Data) OverTwilio() bool { return d.has(catalog.Twilio) || d.Dial == "sip dial-in" }
+func (d *Data) OverTwilio() bool {
+	return d.has(catalog.Twilio) || d.dials(catalog.TwilioDailySIP, bot.ModeDialIn)
+}
 
 // StartsByRequest reports whether POST /start begins sessions, as it does over all web transports.
 func (d *Data) StartsByRequest() bool {
@@ -285,7 +268,7 @@ func (d *Data) Offline() (lines []string) {
 // Charges reports whether the bot uses anything that costs money.
 func (d *Data) Charges() bool {
 	isHosted := func(s Service) bool { return !s.Local() }
-	hasLine := d.has(catalog.Daily) || d.Dial != "" || len(d.PhoneTransports()) > 0
+	hasLine := d.has(catalog.Daily) || d.CallsOverDaily() || len(d.PhoneTransports()) > 0
 	return hasLine || slices.ContainsFunc(d.Services, isHosted)
 }
 

@@ -42,9 +42,6 @@ type Data struct {
 	Services     []Service // in the order in which bot.py builds them
 	Transports   []Service
 	StandIns     []standIn // of the services, in the same order; none without tests
-	// Dial is the kind of calls that webhooks.py or Daily starts: "pstn dial-in",
-	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
-	Dial         string
 	requirements []catalog.Requirement
 	selfHost     []catalog.Variable // that self_host.py and deploy/ read, required ones first
 	Env          []envGroup
@@ -108,15 +105,13 @@ func (d *Data) find(kind, id string) Service {
 	})}
 }
 
-// addTransport adds a transport. A dialed transport is generated from the file of its mode.
+// addTransport adds a transport. One with dial modes is generated from the file of its mode.
 func (d *Data) addTransport(id string) {
 	switch id {
 	case catalog.DailyPSTN:
-		d.Dial = "pstn " + d.DailyPSTNMode
-		id += "_" + strings.ReplaceAll(d.DailyPSTNMode, "-", "")
+		id = d.cat.DialMode(id, d.DailyPSTNMode).ID
 	case catalog.TwilioDailySIP:
-		d.Dial = "sip " + d.TwilioDailySIPMode
-		id += "_" + strings.ReplaceAll(d.TwilioDailySIPMode, "-", "")
+		id = d.cat.DialMode(id, d.TwilioDailySIPMode).ID
 	}
 	s := d.find(catalog.KindTransport, id)
 	arguments := []string{"=krisp_filter", "=noise_filter()"}
@@ -147,7 +142,7 @@ func (d *Data) service(kind string) *Service {
 
 // ClientTransports are the transports with a package for browsers, which the web client can use.
 func (d *Data) ClientTransports() []Service {
-	hasNone := func(t Service) bool { return t.Service.Client == "" }
+	hasNone := func(t Service) bool { return t.Client.Package == "" }
 	return slices.DeleteFunc(slices.Clone(d.Transports), hasNone)
 }
 
@@ -177,12 +172,20 @@ func (d *Data) isChoice(s Service) bool {
 // has reports whether the bot has the transport with the id.
 func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
 
-// Has reports whether the bot has the transport, for templates, which use its first name. It fails if there
-// is no such transport.
+// dials reports whether the bot has the transport with the id in this dial mode.
+func (d *Data) dials(id, mode string) bool {
+	return slices.ContainsFunc(d.Transports, func(t Service) bool { return t.ModeOf == id && t.Mode == mode })
+}
+
+// Has reports whether the bot has the transport, for templates, which use its first name: "daily",
+// "daily_pstn_dialin". It fails if there is no such transport.
 func (d *Data) Has(name string) (bool, error) {
 	t := d.cat.Find(catalog.KindTransport, name)
-	if t == nil || t.Names[0] != name {
+	switch {
+	case t == nil || t.Names[0] != name:
 		return false, fmt.Errorf("no transport is called %q", name)
+	case t.ModeOf != "":
+		return d.dials(t.ModeOf, t.Mode), nil
 	}
 	return d.has(t.ID), nil
 }

@@ -29,10 +29,10 @@ func (d *Data) EvalProgram() string {
 // EvalPackages is the size of the packages that `--group evals` adds.
 func (d *Data) EvalPackages() string {
 	size := evalPackages
-	if !d.hears("MoonshineSTTService") {
+	if !isNamed(d.STT(), "moonshine") {
 		size += moonshinePackages
 	}
-	if !d.English() && !d.hears("WhisperSTTService") {
+	if !d.English() && !isNamed(d.STT(), "whisper") {
 		size += whisperPackages
 	}
 	return fmt.Sprintf("%d MB", size)
@@ -47,13 +47,13 @@ type evalModel struct {
 // evalModels are these models, except those that the bot uses itself.
 func (d *Data) evalModels() (models []evalModel) {
 	speaks := d.English() || d.Realtime() != nil // else people type
-	if speaks && !(d.TTS() != nil && d.TTS().Class() == "KokoroTTSService") {
+	if speaks && !isNamed(d.TTS(), "kokoro") {
 		models = append(models, evalModel{"Kokoro", kokoroModel})
 	}
 	switch {
 	case !d.English():
 		models = append(models, evalModel{"Whisper", whisperModel})
-	case !d.hears("MoonshineSTTService"):
+	case !isNamed(d.STT(), "moonshine"):
 		models = append(models, evalModel{"Moonshine", moonshineModel})
 	}
 	return models
@@ -77,5 +77,5 @@ func (d *Data) EvalDownloadSize() string {
 	return fmt.Sprintf("%d MB", size)
 }
 
-// hears reports whether the bot's speech-to-text service has the class.
-func (d *Data) hears(class string) bool { return d.STT() != nil && d.STT().Class() == class }
+// isNamed reports whether there is a service, and it has this first name.
+func isNamed(s *Service, name string) bool { return s != nil && s.Names[0] == name }

@@ -1138,13 +1138,7 @@ func TestUnknownTransport(t *testing.T) {
 
 // What a template compares with is a word that there is: a transport's first name where it asks for one.
 func TestWordsOfTemplates(t *testing.T) {
-	transports, variables := map[string]bool{}, map[string]bool{}
-	dials := map[string]bool{
-		"pstn dial-in":  true,
-		"pstn dial-out": true,
-		"sip dial-in":   true,
-		"sip dial-out":  true,
-	}
+	transports, variables, models := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	known := map[string]bool{}
 	for _, o := range bot.Options {
 		for _, word := range o.Allowed() {
@@ -1163,16 +1157,19 @@ func TestWordsOfTemplates(t *testing.T) {
 			if kind == catalog.KindTransport {
 				transports[s.Names[0]] = true
 			}
+			if s.Model.Megabytes > 0 {
+				models[s.Names[0]] = true
+			}
 		}
 	}
 	of := map[string]map[string]bool{
-		".Has": transports, ".Reads": variables, "eq .Dial": dials,
+		".Has": transports, ".Reads": variables, ".Runs": models,
 	}
 	words := 0
 	err := fs.WalkDir(templates.Files, ".", func(name string, _ fs.DirEntry, err error) error {
 		text, _ := templates.Files.ReadFile(name)
 		for _, action := range regexp.MustCompile(`<%.*?%>`).FindAllString(string(text), -1) {
-			for _, m := range regexp.MustCompile(`(eq [^"()]+|eq \(.*?\)|\.Has|\.Reads) "([^"]*)"`).
+			for _, m := range regexp.MustCompile(`(eq [^"()]+|eq \(.*?\)|\.Has|\.Reads|\.Runs) "([^"]*)"`).
 				FindAllStringSubmatch(action, -1) {
 				right, special := of[m[1]]
 				if words++; special && !right[m[2]] || !special && !known[m[2]] {

@@ -60,12 +60,13 @@ func (w *wizard) askStart(ctx context.Context) error {
 	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
 		services = append(services, w.env.Catalog.Find(o.Kind, ready[startRecommended][o].Text).Label)
 	}
+	needs := bot.Measured()
 	choices := []tty.Choice{
 		{Label: "Recommended bot", Note: "in the browser: " + strings.Join(services, ", ")},
 		{
 			Label:  "On this machine",
-			Note:   "no key; " + bot.MachineMemory + "; " + bot.MachineAnswers,
-			Detail: "downloads " + bot.MachineDownloads + ", and Ollama itself (" + bot.OllamaDownload + ")",
+			Note:   "no key; " + needs.Memory + "; " + needs.Answers,
+			Detail: "downloads " + needs.Downloads + ", and Ollama itself (" + needs.Ollama + ")",
 		},
 		{Label: "A bot of your own", Names: []string{"scaffold"}, Note: "choose its services and options"},
 		{Label: "Build with a coding agent", Names: []string{"guides"}, Note: "write the guides it needs"},
