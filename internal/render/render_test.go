@@ -21,48 +21,124 @@ import (
 	"vbot/templates"
 )
 
-// An option is visible where it is on, and leaves no trace where it is off.
-func TestOptionsLeaveNoTrace(t *testing.T) {
+// A toggleEffect says how a toggle is seen in a project.
+type toggleEffect struct {
+	trace string // a regular expression for the text that is there only if it is on
+	// The project's own tests, which --eval writes, must pass with the toggle and without it. Either it has
+	// a file of tests, in server/, or there is a reason why the tests need not know.
+	tests  string
+	reason string
+}
+
+var toggleEffects = map[string]toggleEffect{
+	"recording":     {trace: `(?i)recording|AudioBufferProcessor`, tests: "vbot/testing/test_recording.py"},
+	"transcription": {trace: "`Transcript`", reason: "it only writes a log"},
+	"enable_observability": {
+		trace:  `(?i)whisker`,
+		reason: "it only watches, and sends traces only if a variable is set",
+	},
+	"enable_noise_cancel": {trace: `(?i)krisp`, reason: "the SDK of Krisp is not on PyPI, so the filter is off"},
+	"enable_eval":         {trace: `(?i)\bevals?\b`, tests: "vbot/testing/test_tools.py"},
+	"deploy_to_cloud":     {trace: `(?i)docker|cloud-deploy`, reason: "the bot is the same"},
+	"video_input":         {trace: `video_in`, reason: "people in tests have no camera"},
+	"video_output":        {trace: `video_out`, reason: "people in tests do not look"},
+	"self_host": {
+		trace: `(?i)self_host|kubernetes|compose`,
+		tests: "vbot/testing/test_hosting.py",
+	},
+}
+
+// filesWith returns the files of the quickstart's bot with these toggles.
+func filesWith(t *testing.T, toggles map[string]bool) map[string][]byte {
+	t.Helper()
 	cat := catalog.New()
-	traces := map[string]string{
-		"recording":            `(?i)recording|AudioBufferProcessor`,
-		"transcription":        "`Transcript`",
-		"enable_observability": `(?i)whisker`,
-		"enable_noise_cancel":  `(?i)krisp`,
-		"enable_eval":          `(?i)\bevals?\b`,
-		"deploy_to_cloud":      `(?i)docker|cloud-deploy`,
-		"video_input":          `video_in`,
-		"video_output":         `video_out`,
-		"self_host":            `(?i)self_host|kubernetes|compose`,
+	values := bot.Quickstart()
+	for key, on := range toggles {
+		values[bot.ByKey(key)] = bot.Value{On: on}
 	}
+	files, err := New(configured(t, cat, values), cat, "0.1.0").Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// A toggle is visible where it is on, and leaves no trace where it is off.
+func TestOptionsLeaveNoTrace(t *testing.T) {
 	for _, o := range bot.Options {
+		effect, ok := toggleEffects[o.Key]
 		if !o.IsToggle() {
 			continue
 		}
-		if traces[o.Key] == "" {
-			t.Errorf("say here by what %s is seen in a project", o.Key)
+		if !ok {
+			t.Errorf("toggleEffects in render_test.go needs an entry for %s", o.Key)
 			continue
 		}
 		for _, on := range []bool{false, true} {
-			said := bot.Quickstart()
-			said[o] = bot.Value{On: on}
-			cfg, _, problems := bot.Resolve(cat, said, "")
-			files, err := New(cfg, cat, "0.1.0").Files()
-			if err != nil || len(problems) > 0 {
-				t.Fatal(err, problems)
-			}
 			found := ""
-			for name, data := range files {
+			for name, data := range filesWith(t, map[string]bool{o.Key: on}) {
 				sameInAll := []string{".gitignore", "sentences.py", "cloud-deploy.toml", "pyproject.toml"}
 				isWhole := slices.Contains(sameInAll, path.Base(name)) || strings.HasPrefix(name, "AGENT") ||
 					strings.HasPrefix(name, "server/vbot/")
 				if !isWhole { // what it says of the option is in every bot
-					found += regexp.MustCompile(traces[o.Key]).FindString(name + "\n" + string(data))
+					found += regexp.MustCompile(effect.trace).FindString(name + "\n" + string(data))
 				}
 			}
 			if (found != "") != on {
 				t.Errorf("%s is %v, and of it there is %q", o.Key, on, found)
 			}
+		}
+	}
+}
+
+// The tests of a project know what its toggles change.
+func TestProjectTestsKnowToggles(t *testing.T) {
+	for _, o := range bot.Options {
+		effect, ok := toggleEffects[o.Key]
+		switch {
+		case !o.IsToggle() || !ok:
+			continue
+		case (effect.tests == "") == (effect.reason == ""):
+			t.Errorf("toggleEffects[%q] needs either tests, a file that only bots with it have, or the reason "+
+				"why the tests of a project pass with it and without; e2e/test_own_tests.py tries", o.Key)
+			continue
+		case effect.tests == "":
+			continue
+		}
+		for _, on := range []bool{false, true} {
+			files := filesWith(t, map[string]bool{"enable_eval": true, o.Key: on})
+			if has := files["server/"+effect.tests] != nil; has != on {
+				t.Errorf("%s is %v, and the project has %s: %v; see package.go", o.Key, on, effect.tests, has)
+			}
+		}
+	}
+}
+
+// Every method for templates has a reader: a template, or another package.
+func TestMethodsHaveReaders(t *testing.T) {
+	read := map[string]bool{
+		"Files": true, "NextSteps": true, "NewCredentials": true, // package scaffold
+	}
+	err := fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || path.Ext(name) != ".tmpl" {
+			return err
+		}
+		text, err := templates.Files.ReadFile(name)
+		for _, action := range regexp.MustCompile(`<%.*?%>`).FindAllString(string(text), -1) {
+			for _, m := range regexp.MustCompile(`\.([A-Z]\w*)`).FindAllStringSubmatch(action, -1) {
+				read[m[1]] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inherited := map[string]bool{"HasTelephone": true, "MarshalJSON": true, "Values": true} // of bot.Config
+	data := reflect.TypeFor[*Data]()
+	for i := range data.NumMethod() {
+		if name := data.Method(i).Name; !read[name] && !inherited[name] {
+			t.Errorf("nothing reads Data.%s", name)
 		}
 	}
 }
@@ -696,17 +772,6 @@ func TestRecordingSizes(t *testing.T) {
 			p.Pod.RecordingsLimit); got != want {
 			t.Errorf("%s: %s, want %s", transports, got, want)
 		}
-	}
-}
-
-// Evals come over a way in of their own, beside the calls.
-func TestOnlyCalls(t *testing.T) {
-	if p, _ := smallBot(t, "llm openai", "daily_pstn_dialout"); !p.onlyCalls() {
-		t.Error("sessions come otherwise")
-	}
-	if p, _ := selfHosted(t, catalog.New(), "llm openai", "enable_eval",
-		"daily_pstn_dialout"); p.onlyCalls() {
-		t.Error("evals are calls")
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"vbot/internal/catalog"
 	"vbot/templates"
 )
 
@@ -79,17 +78,4 @@ func (d *Data) PageLanguage() string {
 // RightToLeft reports whether the page is written from right to left.
 func (d *Data) RightToLeft() bool {
 	return d.Translated() && slices.Contains([]string{"ar", "fa", "he", "ur"}, d.BaseLanguage())
-}
-
-// AnswerIn is the sentence of the prompt that names the language, such as "Answer in German." If the
-// language has a region, it includes the tag: "Answer in Portuguese (pt-BR)."
-func (d *Data) AnswerIn() string {
-	name := catalog.LanguageName(d.BaseLanguage())
-	switch {
-	case name == "":
-		return "Answer in the language with the BCP 47 tag " + d.Language + "."
-	case d.Language != d.BaseLanguage():
-		return "Answer in " + name + " (" + d.Language + ")."
-	}
-	return "Answer in " + name + "."
 }
