@@ -216,20 +216,6 @@ func TestTextOfAConfigurationFile(t *testing.T) {
 	}
 }
 
-// A description of one kind has its services.
-func TestDescriptions(t *testing.T) {
-	cat := catalog.New()
-	for _, kind := range catalog.ServiceKinds {
-		var ids []string
-		for _, p := range Describe(cat, kind).(map[string]any)[kind].([]ServiceInfo) {
-			ids = append(ids, p.ID)
-		}
-		if !slices.Equal(ids, catalog.IDs(cat.List(kind))) {
-			t.Errorf("%s: %q", kind, ids)
-		}
-	}
-}
-
 // A bot with a server on localhost is deployed to the cloud only if somebody says so, or wants what only the
 // cloud has.
 func TestModelsOnLocalhostStayThere(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"text/template/parse"
 
 	"vbot/internal/bot"
+	"vbot/internal/bottest"
 	"vbot/internal/catalog"
-	"vbot/internal/report"
 	"vbot/templates"
 )
 
@@ -37,11 +37,14 @@ var toggleEffects = map[string]toggleEffect{
 		trace:  `(?i)whisker`,
 		reason: "it only watches, and sends traces only if a variable is set",
 	},
-	"enable_noise_cancel": {trace: `(?i)krisp`, reason: "the SDK of Krisp is not on PyPI, so the filter is off"},
-	"enable_eval":         {trace: `(?i)\bevals?\b`, tests: "vbot/testing/test_tools.py"},
-	"deploy_to_cloud":     {trace: `(?i)docker|cloud-deploy`, reason: "the bot is the same"},
-	"video_input":         {trace: `video_in`, reason: "people in tests have no camera"},
-	"video_output":        {trace: `video_out`, reason: "people in tests do not look"},
+	"enable_noise_cancel": {
+		trace:  `(?i)krisp`,
+		reason: "the filter is off, because the SDK of Krisp is not on PyPI",
+	},
+	"enable_eval":     {trace: `(?i)\bevals?\b`, tests: "vbot/testing/test_tools.py"},
+	"deploy_to_cloud": {trace: `(?i)docker|cloud-deploy`, reason: "the bot is the same"},
+	"video_input":     {trace: `video_in`, reason: "people in tests have no camera"},
+	"video_output":    {trace: `video_out`, reason: "people in tests do not look"},
 	"self_host": {
 		trace: `(?i)self_host|kubernetes|compose`,
 		tests: "vbot/testing/test_hosting.py",
@@ -99,8 +102,8 @@ func TestProjectTestsKnowToggles(t *testing.T) {
 		case !o.IsToggle() || !ok:
 			continue
 		case (effect.tests == "") == (effect.reason == ""):
-			t.Errorf("toggleEffects[%q] needs either tests, a file that only bots with it have, or the reason "+
-				"why the tests of a project pass with it and without; e2e/test_own_tests.py tries", o.Key)
+			t.Errorf("toggleEffects[%q] needs either tests, a file that only bots with it have, or the "+
+				"reason why a project's tests pass with it and without (e2e/test_own_tests.py)", o.Key)
 			continue
 		case effect.tests == "":
 			continue
@@ -141,50 +144,6 @@ func TestMethodsHaveReaders(t *testing.T) {
 			t.Errorf("nothing reads Data.%s", name)
 		}
 	}
-}
-
-// fullBots are bots that have all that can be combined: for each mode and kind of bot every
-// toggle, transport and client that the rules allow, and an avatar where one can be.
-func fullBots(cat *catalog.Catalog) (all []bot.Config) {
-	for _, start := range []string{bot.BotWeb, bot.BotTelephony} {
-		for _, mode := range bot.OptMode.Allowed() {
-			said := bot.Values{
-				bot.OptBotType:    {Text: start},
-				bot.OptMode:       {Text: mode},
-				bot.OptTransports: {},
-			}
-			try := func(o *bot.Option, a bot.Value) {
-				was, had := said[o]
-				said[o] = a
-				if _, _, problems := bot.Resolve(cat, said, "full"); slices.ContainsFunc(problems,
-					func(p report.Problem) bool { return !p.Missing }) {
-					if delete(said, o); had {
-						said[o] = was
-					}
-				}
-			}
-			for _, p := range cat.List(catalog.KindTransport) {
-				try(bot.OptTransports,
-					bot.Value{List: append(slices.Clone(said[bot.OptTransports].List), p.ID)})
-			}
-			for _, o := range bot.Options {
-				switch {
-				case o.IsToggle():
-					try(o, bot.Value{On: true})
-				case slices.Contains(catalog.ServiceKinds, o.Kind):
-					try(o, bot.Value{Text: cat.List(o.Kind)[0].ID})
-				case o == bot.OptClient || o == bot.OptClientServer:
-					try(o, bot.Value{Text: o.Enum[0].Name})
-				}
-			}
-			cfg, _, problems := bot.Resolve(cat, said, "full")
-			if len(problems) > 0 {
-				panic(problems[0].Line())
-			}
-			all = append(all, cfg)
-		}
-	}
-	return all
 }
 
 // pythonFault returns what is wrong with the brackets and quotes of Python code, or "". The
@@ -255,45 +214,6 @@ func TestPythonFault(t *testing.T) {
 	}
 }
 
-// randomBot is a valid configuration, chosen by rng.
-func randomBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
-	pick := func(kind string) string {
-		p := cat.List(kind)[rng.IntN(len(cat.List(kind)))]
-		return p.Names[rng.IntN(len(p.Names))]
-	}
-	for {
-		said := bot.Values{bot.OptTransports: {}}
-		for range 1 + rng.IntN(3) {
-			said[bot.OptTransports] = bot.Value{
-				List: append(said[bot.OptTransports].List, pick(catalog.KindTransport)),
-			}
-		}
-		if rng.IntN(4) == 0 {
-			said[bot.OptMode] = bot.Value{Text: bot.ModeRealtime}
-			said[bot.OptRealtime] = bot.Value{Text: pick(catalog.KindRealtime)}
-		} else {
-			said[bot.OptMode] = bot.Value{Text: bot.ModeCascade}
-			said[bot.OptSTT] = bot.Value{Text: pick(catalog.KindSTT)}
-			said[bot.OptLLM] = bot.Value{Text: pick(catalog.KindLLM)}
-			said[bot.OptTTS] = bot.Value{Text: pick(catalog.KindTTS)}
-		}
-		if rng.IntN(4) == 0 {
-			said[bot.OptVideo] = bot.Value{Text: pick(catalog.KindVideo)}
-		}
-		if rng.IntN(3) == 0 {
-			said[bot.OptLanguage] = bot.Value{Text: []string{"de", "pt-br", "zh-Hant-TW"}[rng.IntN(3)]}
-		}
-		for _, o := range bot.Options {
-			if o.IsToggle() && rng.IntN(2) == 0 {
-				said[o] = bot.Value{On: rng.IntN(2) == 0}
-			}
-		}
-		if cfg, _, problems := bot.Resolve(cat, said, "random bot"); len(problems) == 0 {
-			return cfg
-		}
-	}
-}
-
 // Whatever can be asked for gives a whole project.
 func TestRandomBots(t *testing.T) {
 	cat := catalog.New()
@@ -303,9 +223,9 @@ func TestRandomBots(t *testing.T) {
 	needy := bot.Quickstart()
 	needy[bot.OptSTT] = bot.Value{Text: "funasr"}
 	first, _, _ := bot.Resolve(cat, needy, "")
-	bots := append(fullBots(cat), first)
+	bots := append(bottest.Full(cat), first)
 	for len(bots) < 300 {
-		bots = append(bots, randomBot(t, cat, rng))
+		bots = append(bots, bottest.Random(cat, rng))
 	}
 	for _, cfg := range bots {
 		files, err := New(cfg, cat, "0.1.0").Files()
@@ -499,11 +419,6 @@ func configured(t testing.TB, cat *catalog.Catalog, values bot.Values) bot.Confi
 	return cfg
 }
 
-// serviceOption is the option whose values are services of the kind.
-func serviceOption(kind string) *bot.Option {
-	return bot.Options[slices.IndexFunc(bot.Options, func(o *bot.Option) bool { return o.Kind == kind })]
-}
-
 // smallBot has these transports, and one service where there may be three: "llm ollama".
 func smallBot(t *testing.T, service string, transports ...string) (*Data, string) {
 	return botWith(t, catalog.New(), service, bot.Values{bot.OptTransports: {List: transports}})
@@ -528,7 +443,7 @@ func botWith(t *testing.T, cat *catalog.Catalog, service string, with bot.Values
 	if kind == catalog.KindRealtime {
 		said = bot.Values{bot.OptMode: {Text: bot.ModeRealtime}}
 	}
-	said[serviceOption(kind)] = bot.Value{Text: name}
+	said[bottest.ServiceOption(kind)] = bot.Value{Text: name}
 	maps.Copy(said, with)
 	cfg, _, problems := bot.Resolve(cat, said, "small")
 	if len(problems) > 0 {
@@ -640,7 +555,7 @@ func TestCosts(t *testing.T) {
 		said[bot.OptTransports] = bot.Value{List: []string{c.transport}}
 		for _, service := range strings.Split(c.services, ", ") {
 			if kind, name, ok := strings.Cut(service, " "); ok {
-				said[serviceOption(kind)] = bot.Value{Text: name}
+				said[bottest.ServiceOption(kind)] = bot.Value{Text: name}
 			}
 		}
 		cfg, _, problems := bot.Resolve(catalog.New(), said, "small")
@@ -743,9 +658,9 @@ func TestModelsAreFound(t *testing.T) {
 	}
 	for llm, want := range map[string]bool{"ollama": true, "aws_bedrock": false} {
 		said := bot.Values{
-			bot.OptTransports:              {List: []string{"smallwebrtc"}},
-			serviceOption(catalog.KindLLM): {Text: llm},
-			serviceOption(catalog.KindTTS): {Text: "piper"},
+			bot.OptTransports:                      {List: []string{"smallwebrtc"}},
+			bottest.ServiceOption(catalog.KindLLM): {Text: llm},
+			bottest.ServiceOption(catalog.KindTTS): {Text: "piper"},
 		}
 		p, _ := botWith(t, cat, "stt moonshine", said)
 		files, err := p.Files()
@@ -938,12 +853,12 @@ func TestSizes(t *testing.T) {
 			return length(a) - length(b)
 		}).ID
 	}
-	for _, cfg := range fullBots(cat) {
+	for _, cfg := range bottest.Full(cat) {
 		cfg.Language = "de"
 		check(cfg, 250)
 		said := cfg.Values()
 		for _, kind := range catalog.ServiceKinds {
-			if o := serviceOption(kind); said[o].Text != "" {
+			if o := bottest.ServiceOption(kind); said[o].Text != "" {
 				said[o] = bot.Value{Text: longest(kind)}
 			}
 		}
@@ -1001,7 +916,7 @@ func BenchmarkEveryService(b *testing.B) {
 					delete(said, o)
 				}
 			}
-			said[serviceOption(kind)] = bot.Value{Text: p.ID}
+			said[bottest.ServiceOption(kind)] = bot.Value{Text: p.ID}
 			cfg, _, problems := bot.Resolve(cat, said, "")
 			if len(problems) > 0 {
 				b.Fatal(problems)
@@ -1013,35 +928,6 @@ func BenchmarkEveryService(b *testing.B) {
 		for _, cfg := range bots {
 			if _, err := New(cfg, cat, "0.1.0").Files(); err != nil {
 				b.Fatal(err)
-			}
-		}
-	}
-}
-
-// The options that give a configuration give it, whatever it is.
-func TestArguments(t *testing.T) {
-	cat := catalog.New()
-	seed := rand.Uint64()
-	rng := rand.New(rand.NewPCG(seed, 0))
-	for range 200 {
-		cfg := randomBot(t, cat, rng)
-		for _, dirName := range []string{"random bot", "another", ""} {
-			args := cfg.Values().Arguments(cat, dirName)
-			said := bot.Values{}
-			for i := 0; i < len(args); i++ {
-				o := bot.Options[slices.IndexFunc(bot.Options, func(o *bot.Option) bool {
-					return slices.Contains([]string{"--" + o.Flag, "--no-" + o.Flag, "-" + o.Short}, args[i])
-				})]
-				a := bot.Value{On: !strings.HasPrefix(args[i], "--no-"), FromFlag: true}
-				if !o.IsToggle() {
-					i++
-					a = bot.Value{Text: args[i], List: append(said[o].List, args[i]), FromFlag: true}
-				}
-				said[o] = a
-			}
-			if got, left, problems := bot.Resolve(cat, said, dirName); len(left)+len(problems) > 0 ||
-				!reflect.DeepEqual(got, cfg) {
-				t.Fatalf("seed %d: %+v gives %q, which gives %+v, %v", seed, cfg, args, got, problems)
 			}
 		}
 	}
@@ -1069,33 +955,19 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// What is accepted can be rendered, and reads back as itself.
-func FuzzParseConfig(f *testing.F) {
+// What a configuration file may say can be rendered.
+func FuzzConfigurationIsRendered(f *testing.F) {
 	f.Add([]byte(`{"mode": "cascade", "transports": ["daily"], "recording": true}`))
-	f.Add([]byte(`{"a": {"b": [1, null]}}`))
-	f.Add([]byte("\xff{"))
 	cat := catalog.New()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		said, problems := bot.ParseConfig("fuzz.json", data)
-		if said == nil {
+		values, problems := bot.ParseConfig("fuzz.json", data)
+		if values == nil {
 			return
 		}
-		cfg, _, wrong := bot.Resolve(cat, said, "name")
+		cfg, _, wrong := bot.Resolve(cat, values, "name")
 		if len(problems)+len(wrong) == 0 {
 			if _, err := New(cfg, cat, "0.1.0").Files(); err != nil {
 				t.Fatal(err)
-			}
-			var b bytes.Buffer
-			if err := report.WriteJSON(&b, cfg); err != nil {
-				t.Fatal(err)
-			}
-			again, problems := bot.ParseConfig("again.json", b.Bytes())
-			if len(problems) > 0 {
-				t.Fatalf("%s: %v", b.Bytes(), problems)
-			}
-			back, notes, wrong := bot.Resolve(cat, again, "other")
-			if len(notes)+len(wrong) > 0 || fmt.Sprint(back) != fmt.Sprint(cfg) {
-				t.Fatalf("%+v reads back as %+v: %v %v", cfg, back, notes, wrong)
 			}
 		}
 	})
