@@ -128,15 +128,16 @@ func (w *wizard) askTopic(ctx context.Context, t *topic, changed bool) (err erro
 
 // dropConflicting drops answers that do not fit the changed ones.
 func (w *wizard) dropConflicting() {
-	_, left, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())
-	for _, l := range left {
-		if l.Option == nil {
+	_, dropped, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())
+	for _, d := range dropped {
+		if d.Option == nil {
 			continue
 		}
-		w.before[l.Option] = w.Bot[l.Option]
-		delete(w.Bot, l.Option)
-		w.askAgain(l.Option)
-		w.terminal.Say("  Dropped %s: %s", l.Option.Label, l.Why)
+		w.drop(d.Option)
+		if d.Option == bot.OptClient {
+			w.drop(bot.OptClientServer)
+		}
+		w.terminal.Say("  Dropped %s: %s", d.Option.Label, d.Why)
 	}
 	for o, a := range w.Bot {
 		a.FromFlag = false
@@ -144,6 +145,16 @@ func (w *wizard) dropConflicting() {
 	}
 }
 
+// drop removes the answer, which is preselected if the question is asked again.
+func (w *wizard) drop(o *bot.Option) {
+	if a, ok := w.Bot[o]; ok {
+		w.before[o] = a
+	}
+	delete(w.Bot, o)
+	w.askAgain(o)
+}
+
+// askName asks for the project's name, which is the directory's unless another is typed.
 func (w *wizard) askName(ctx context.Context) error {
 	suggested := cmp.Or(w.before[bot.OptName].Text, w.name())
 	name, err := w.terminal.Text(ctx, bot.OptName.Ask, suggested, func(typed string) (why string, ok bool) {

@@ -18,6 +18,9 @@ import (
 // changed.
 func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 	cfg, _, problems := bot.Resolve(w.env.Catalog, w.Bot, w.name())
+	if w.askMissing(problems) {
+		return nil, nil
+	}
 	if len(problems) > 0 {
 		f := &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: "nothing was written"}
 		return nil, f
@@ -44,6 +47,17 @@ func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 			return nil, err
 		}
 	}
+}
+
+// askMissing marks the topics of missing options as not asked, and reports whether one of them will be asked:
+// a change of the mode needs other services.
+func (w *wizard) askMissing(problems report.Problems) bool {
+	for _, p := range problems {
+		if p.Missing {
+			w.askAgain(bot.ByKey(p.Field))
+		}
+	}
+	return w.next() != nil
 }
 
 // show prints the answers, the keys they need, and the conflicts with existing files.
