@@ -81,7 +81,10 @@ func (s *Service) checkImports(problems *report.Problems, first int) {
 
 // checkParameters checks the parameters of build. first is the number of the first line of code.
 func (s *Service) checkParameters(problems *report.Problems, first int) {
-	at := first + strings.Count(s.Build.Imports, "\n")
+	at := first // of `def build`
+	if s.Build.Imports != "" {
+		at += strings.Count(s.Build.Imports, "\n") + 1
+	}
 	allowed := buildParameters
 	if s.Kind != KindTransport {
 		allowed = allowed[:4]
