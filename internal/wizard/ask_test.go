@@ -157,8 +157,8 @@ func TestTopics(t *testing.T) {
 		}
 	}
 	const want = "Directory, Start, Name, Bot type, Transports, Mode, Calls (Daily), Calls (SIP), " +
-		"Language, Speech to text, Language model, Text to speech, Realtime model, Video avatar, Web client, " +
-		"Client server, Runs on, Options"
+		"Language, Speech to text, Language model, Text to speech, Realtime model, Video avatar, " +
+		"Web client, Client server, Runs on, Options"
 	if got := strings.Join(labels, ", "); got != want || len(options) != len(bot.Options) {
 		t.Errorf("%d options: %s", len(options), got)
 	}
