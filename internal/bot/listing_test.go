@@ -187,8 +187,10 @@ func TestUpdate(t *testing.T) {
 	}{
 		{"web", Values{OptTransports: daily, OptBotType: {Text: BotWeb}}, Values{}, BotWeb},
 		{
-			"web to phone", Values{OptTransports: daily, OptBotType: {Text: BotWeb}},
-			Values{OptTransports: twilio}, "",
+			"web to phone",
+			Values{OptTransports: daily, OptBotType: {Text: BotWeb}},
+			Values{OptTransports: twilio},
+			"",
 		},
 		{
 			"phone to web",

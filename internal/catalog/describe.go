@@ -69,7 +69,7 @@ func (s *Service) Summary(has map[string]bool) string {
 	return strings.Join(facts, "; ")
 }
 
-// BaseLanguages are the service's languages as its file lists them, without scripts and regions: tags, or
+// BaseLanguages returns the service's languages as its file lists them, without scripts and regions: tags, or
 // only "auto" or "voice".
 func (s *Service) BaseLanguages() (languages []string) {
 	for _, tag := range s.languages {

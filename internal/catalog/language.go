@@ -66,7 +66,7 @@ func TagOf(name string) string {
 // LanguageName returns the English name of the language with this tag, or "". The tag must have no region.
 func LanguageName(tag string) string { return languageNames()[tag] }
 
-// LanguageNames are the English names of the languages that the service lists.
+// LanguageNames returns the English names of the languages that the service lists.
 func (s *Service) LanguageNames() (names []string) {
 	for _, tag := range s.Languages() {
 		if name := languageNames()[tag]; name != "" {
@@ -90,7 +90,7 @@ func (s *Service) Language() string {
 	return "fixed"
 }
 
-// Languages are the tags of the languages that the service supports, if it lists them.
+// Languages returns the tags of the languages that the service supports, if it lists them.
 func (s *Service) Languages() []string {
 	if way := s.Language(); way != "told" && way != "fixed" {
 		return []string{}

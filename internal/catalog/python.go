@@ -14,7 +14,7 @@ const WhenMark = "  # when: "
 // conditions may stand after WhenMark.
 var conditions = []string{"language", "telephony", "noise_cancel", "video_in", "video_out", "avatar"}
 
-// Name is the variable to which the code assigns what it builds.
+// Name returns the variable to which the code assigns what it builds.
 func (s *Service) Name() string {
 	switch s.Kind {
 	case KindRealtime:

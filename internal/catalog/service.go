@@ -51,8 +51,8 @@ type Service struct {
 
 	// Transports only.
 	order     string // two digits
-	ModeOf    string // of a dial mode: the id of its transport
-	Mode      string // of a dial mode: "dial-in" or "dial-out"
+	ModeOf    string // if the file is for one dial mode of a transport, the id of that transport; or ""
+	Mode      string // this dial mode: "dial-in" or "dial-out"
 	Telephony bool   // it connects calls, not sessions of a browser or an app
 	Key       string // the entry in create_transport's dictionary
 	VideoOut  bool   // it supports the bot's video
@@ -179,7 +179,7 @@ func (s *Service) OnLocalhost() bool {
 	})
 }
 
-// AddressVariables are the variables for addresses of the service.
+// AddressVariables returns the variables for addresses of the service.
 func (s *Service) AddressVariables() (names []string) {
 	for _, v := range s.Env {
 		if v.Kind == "url" {

@@ -16,7 +16,7 @@ type Code struct {
 	NeedsTools   bool   // build takes the tools that the model may call
 }
 
-// Class is the class of the object that the code builds.
+// Class returns the class of the object that the code builds.
 func (s Service) Class() string { return s.Build.Class }
 
 // codeOf returns the code of a service. Lines that end in `# when: CONDITION` are kept only if the

@@ -123,5 +123,5 @@ func (d *Data) addTransport(id string) {
 	d.Transports = append(d.Transports, s)
 }
 
-// all are the services and the transports.
+// all returns the services and the transports.
 func (d *Data) all() []Service { return slices.Concat(d.Services, d.Transports) }

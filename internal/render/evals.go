@@ -18,7 +18,7 @@ const (
 	whisperModel   = 486 // small
 )
 
-// EvalProgram is the command that runs evals. As a Python module, it finds evals/judge.py.
+// EvalProgram returns the command that runs evals. As a Python module, it finds evals/judge.py.
 func (d *Data) EvalProgram() string {
 	if d.LocalLLM() {
 		return "python -m pipecat.evals"
@@ -26,7 +26,7 @@ func (d *Data) EvalProgram() string {
 	return "pipecat eval"
 }
 
-// EvalPackages is the size of the packages that `--group evals` adds.
+// EvalPackages returns the size of the packages that `--group evals` adds.
 func (d *Data) EvalPackages() string {
 	size := evalPackages
 	if !isNamed(d.STT(), "moonshine") {
@@ -44,7 +44,7 @@ type evalModel struct {
 	megabytes int
 }
 
-// evalModels are these models, except those that the bot uses itself.
+// evalModels returns these models, except those that the bot uses itself.
 func (d *Data) evalModels() (models []evalModel) {
 	speaks := d.English() || d.Realtime() != nil // else people type
 	if speaks && !isNamed(d.TTS(), "kokoro") {
@@ -59,7 +59,7 @@ func (d *Data) evalModels() (models []evalModel) {
 	return models
 }
 
-// EvalDownloads names what the first spoken eval downloads, each with its size.
+// EvalDownloads returns what the first spoken eval downloads, each with its size.
 func (d *Data) EvalDownloads() string {
 	var names []string
 	for _, m := range d.evalModels() {
@@ -68,7 +68,7 @@ func (d *Data) EvalDownloads() string {
 	return cmp.Or(strings.Join(names, " and "), "nothing")
 }
 
-// EvalDownloadSize is the total size of these downloads.
+// EvalDownloadSize returns the total size of these downloads, such as "480 MB".
 func (d *Data) EvalDownloadSize() string {
 	size := 0
 	for _, m := range d.evalModels() {

@@ -79,7 +79,7 @@ func skip(entry fs.DirEntry) error {
 	return nil
 }
 
-// Paths are the paths of all files that any version of vbot has written in a project, without
+// Paths returns the paths of all files that any version of vbot has written in a project, without
 // guides. TestPaths adds those of this version; none is ever removed.
 func Paths() []string {
 	list, _ := templates.Files.ReadFile("paths.txt") // it is there
@@ -123,8 +123,8 @@ func (d *Data) clientFolders() []string {
 	return nil
 }
 
-// Guides returns the guides of the coding-agent path.
-func Guides(version string) (map[string][]byte, error) {
+// GuideFiles returns the guides for a coding agent, by name. They depend only on the version.
+func GuideFiles(version string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md", GettingStarted} {
 		text, err := execute("guide/"+name+".tmpl", &Data{Version: version, Range: frameworkRange})

@@ -36,8 +36,8 @@ func readTranslation(data string) map[string]string {
 	return texts
 }
 
-// translationTag is the tag of the translation for a bot with this language: the language's own, or that of
-// a more general language; "en" if there is none.
+// translationTag returns the tag of the translation for a bot with this language: the language's own, or that
+// of a more general language; "en" if there is none.
 func translationTag(language string) string {
 	for tag := language; tag != ""; {
 		if translations()[tag] != nil {
@@ -67,7 +67,7 @@ func (d *Data) Say(key string, values ...string) (string, error) {
 // Translated reports whether the texts of the bot and its page are in a language other than English.
 func (d *Data) Translated() bool { return translationTag(d.Language) != "en" }
 
-// PageLanguage is the tag of the language in which the page is written.
+// PageLanguage returns the tag of the language in which the page is written.
 func (d *Data) PageLanguage() string {
 	if d.Translated() {
 		return d.Language

@@ -92,7 +92,7 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 		Now:           now,
 		AcceptMissing: c.job.AcceptMissing,
 		Guides: func() map[string][]byte {
-			guides, _ := render.Guides(c.env.Version) // without them, none counts as vbot's
+			guides, _ := render.GuideFiles(c.env.Version) // without them, none counts as vbot's
 			return guides
 		},
 		Rendered: func() map[string][]byte {

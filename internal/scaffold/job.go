@@ -171,7 +171,7 @@ type draft struct {
 // newDraft renders a bot with its record or, without a configuration, the guides.
 func newDraft(env Env, cfg *bot.Config) (d draft, err error) {
 	if cfg == nil {
-		d.files, err = render.Guides(env.Version)
+		d.files, err = render.GuideFiles(env.Version)
 		return d, err
 	}
 	d.bot = render.New(*cfg, env.Catalog, env.Version)
