@@ -12,7 +12,7 @@ import (
 
 // Whatever the file of a service holds: vbot says what is wrong with it, or writes a
 // project of which every file is well formed.
-func FuzzOwnService(f *testing.F) {
+func FuzzCustomService(f *testing.F) {
 	acme, err := os.ReadFile("../catalog/testdata/stt/acme.py")
 	if err != nil {
 		f.Fatal(err)
