@@ -578,8 +578,8 @@ func TestWhatABotWithoutAKeyTakes(t *testing.T) {
 	parallel(t)
 	text := strings.Join(strings.Fields(document(t, "README.md")), " ")
 	for _, figure := range []string{
-		"takes " + bot.MachineMemory, "(" + bot.OllamaDownload + ")",
-		"another " + bot.MachineDownloads + " of downloads", "answers after " + bot.MachineAnswers,
+		"takes " + bot.Measured().Memory, "(" + bot.Measured().Ollama + ")",
+		"another " + bot.Measured().Downloads + " of downloads", "answers after " + bot.Measured().Answers,
 	} {
 		if !strings.Contains(text, figure) {
 			t.Errorf("README.md does not say %q", figure)

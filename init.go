@@ -34,7 +34,7 @@ var initCommand = cli.Command{
 	Results: cli.Results{
 		"":                 scaffold.Written{},
 		"check":            scaffold.Compared{},
-		"dry-run":          bot.Config{},
+		"dry-run":          bot.Defaults(),
 		"list-options":     bot.Sections[[]string]{},
 		"describe-options": bot.Sections[[]bot.ServiceInfo]{},
 	},
@@ -107,34 +107,34 @@ func (r *initRun) botOption(f *cli.Flags, o *bot.Option) {
 	names := strings.TrimSpace(o.Short + " " + o.Flag)
 	var shown *cli.Option
 	switch {
-	case o.Toggle != nil:
-		shown = f.ToggleFunc(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, Flag: true} })
-	case o.List != nil:
+	case o.IsToggle():
+		shown = f.ToggleFunc(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, FromFlag: true} })
+	case o.IsList():
 		shown = f.Func(names, o.Placeholder, o.Help, func(s string) {
-			values[o] = bot.Value{List: append(values[o].List, s), Flag: true}
+			values[o] = bot.Value{List: append(values[o].List, s), FromFlag: true}
 		})
 	default:
 		shown = f.Func(names, o.Placeholder, o.Help,
-			func(s string) { values[o] = bot.Value{Text: s, Flag: true} })
+			func(s string) { values[o] = bot.Value{Text: s, FromFlag: true} })
 	}
 	shown.Key = o.Key
-	shown.Repeatable = o.List != nil
-	shown.Allowed = func() ([]string, string) { return o.Values(catalog.New()) }
+	shown.Repeatable = o.IsList()
+	shown.Allowed = func() ([]string, string) { return o.AllowedIn(catalog.New()) }
 	shown.Complete = func(env *cli.Env, typed string) []string { return r.complete(env, o, typed) }
 }
 
 // peerOption registers the option under its name in `pipecat init`, if that is different.
 func (r *initRun) peerOption(f *cli.Flags, o *bot.Option) {
-	if o.Peer == "" {
+	if o.PipecatName == "" {
 		return
 	}
-	name := strings.ReplaceAll(o.Peer, "_", "-")
+	name := strings.ReplaceAll(o.PipecatName, "_", "-")
 	shown := f.ToggleFunc(name, "the same as --"+o.Flag, func(on bool) {
 		typed := "--no-" + name
 		if on {
 			typed = "--" + name
 		}
-		r.job.Bot[o] = bot.Value{On: on, Flag: true, Alias: typed}
+		r.job.Bot[o] = bot.Value{On: on, FromFlag: true, Alias: typed}
 	})
 	shown.Key = o.Key
 }
@@ -428,7 +428,7 @@ func openCatalog(env *cli.Env, dir string) (*catalog.Catalog, error) {
 		if problems := c.Add(root.FS(), dir); len(problems) > 0 {
 			return nil, problems.Err()
 		}
-		if !c.HasOwn() {
+		if !c.HasCustom() {
 			err = errors.New("contains no services; expected files such as stt/acme.py")
 		}
 	}

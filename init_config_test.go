@@ -113,7 +113,7 @@ func anyBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 	for {
 		said, problems := bot.ParseConfig("any", all[rng.IntN(len(all))])
 		for _, o := range bot.Options {
-			if o.Toggle != nil && rng.IntN(2) == 0 {
+			if o.IsToggle() && rng.IntN(2) == 0 {
 				said[o] = bot.Value{On: rng.IntN(2) == 0}
 			}
 		}
@@ -161,8 +161,8 @@ func TestEveryOption(t *testing.T) {
 			if o == bot.OptMode {
 				continue // each mode has services of its own
 			}
-			said[o] = append(values, bot.Value{On: o.On})[(i+1)%(len(values)+1)]
-			if said[o].Text == "" && o.Toggle == nil {
+			said[o] = append(values, bot.Value{On: o.Default})[(i+1)%(len(values)+1)]
+			if said[o].Text == "" && !o.IsToggle() {
 				delete(said, o)
 			}
 			other, _, problems := bot.Resolve(cat, said, "there")
@@ -177,15 +177,15 @@ func TestEveryOption(t *testing.T) {
 // few words, two services.
 func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 	switch {
-	case o.Toggle != nil:
-		return []bot.Value{{On: !o.On}}
-	case o.List != nil:
+	case o.IsToggle():
+		return []bot.Value{{On: !o.Default}}
+	case o.IsList():
 		return []bot.Value{{List: []string{"rtc_hosted"}}, {List: []string{"tel_b", "websocket"}}}
 	case o.Kind != "":
 		ids := catalog.IDs(cat.List(o.Kind))
 		return []bot.Value{{Text: ids[0]}, {Text: ids[len(ids)-1]}}
-	case o.Words != nil:
-		for _, w := range o.Words {
+	case o.Enum != nil:
+		for _, w := range o.Enum {
 			if w.Name != bot.ClientNone { // null in the dry run
 				values = append(values, bot.Value{Text: w.Name})
 			}
@@ -223,16 +223,16 @@ func botAccepting(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.V
 		}
 	}
 	t.Fatalf("%s: no bot of this test takes %+v", o.Key, value)
-	return nil, bot.Config{}
+	return nil, bot.Defaults()
 }
 
 // typed are the options with the same meaning.
 func typed(said bot.Values) (args []string) {
 	for o, a := range said {
 		switch {
-		case o.Toggle != nil:
+		case o.IsToggle():
 			args = append(args, fmt.Sprintf("--%s=%v", o.Flag, a.On))
-		case o.List != nil:
+		case o.IsList():
 			for _, word := range a.List {
 				args = append(args, "--"+o.Flag, word)
 			}
@@ -275,19 +275,19 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	defer person.Close()
 	answers := map[string]string{"How do you want to start?": "scaffold", "Proceed?": "1"}
 	said := want.Values()
-	toggles := map[string][]string{bot.AskWhere: nil, bot.AskOptions: nil}
+	toggles := map[string][]string{bot.AskWhere.Text: nil, bot.AskOptions.Text: nil}
 	for _, o := range bot.Options {
 		words := said[o].List
 		switch {
-		case o.Toggle != nil:
+		case o.IsToggle():
 			if said[o].On {
-				toggles[o.Ask] = append(toggles[o.Ask], o.Label)
+				toggles[o.Question()] = append(toggles[o.Question()], o.Label)
 			}
 			continue
-		case o.List == nil:
-			words = []string{cmp.Or(said[o].Text, o.None, bot.ClientNone)}
+		case !o.IsList():
+			words = []string{cmp.Or(said[o].Text, o.NoneLabel, bot.ClientNone)}
 		}
-		answers[o.Ask] = cmp.Or(strings.Join(words, ","), "none")
+		answers[o.Question()] = cmp.Or(strings.Join(words, ","), "none")
 	}
 	for ask, labels := range toggles {
 		answers[ask] = cmp.Or(strings.Join(labels, ","), "1")
@@ -337,7 +337,7 @@ func (a *asker) Write(b []byte) (int, error) {
 		if _, shown, ok := strings.Cut(text, "\n"+question); ok {
 			// Options that an avatar turns on are not offered.
 			words := slices.DeleteFunc(strings.Split(said, ","),
-				func(w string) bool { return question == bot.AskOptions && !strings.Contains(shown, w) })
+				func(w string) bool { return question == bot.AskOptions.Text && !strings.Contains(shown, w) })
 			fmt.Fprintln(a.person, cmp.Or(strings.Join(words, ","), "none"))
 			return len(b), nil
 		}

@@ -130,7 +130,7 @@ func TestBots(t *testing.T) {
 			}
 			line := []string{"init", name, "--config", config}
 			for _, o := range bot.Options {
-				if o.Toggle != nil && name == "every-feature" { // those that come to be, too
+				if o.IsToggle() && name == "every-feature" { // those that come to be, too
 					line = append(line, "--"+o.Flag)
 				}
 			}

@@ -83,7 +83,7 @@ var questions = []string{
 	"How does the bot process speech?", "Who places the calls over Daily PSTN?",
 	"Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
 	"Realtime model", "Video avatar", "Language, such as de or German", "Web client",
-	"What serves the client?", bot.AskOptions, bot.AskWhere, "Proceed?",
+	"What serves the client?", bot.AskOptions.Text, bot.AskWhere.Text, "Proceed?",
 	"Which answer?", "AGENTS.md was written by an older vbot.",
 }
 
@@ -186,20 +186,20 @@ func typedFor(said bot.Values, target string, plain bool) map[string]string {
 	toggles := map[string][]string{}
 	for _, o := range bot.Options {
 		switch a := said[o]; {
-		case o.List != nil:
-			answers[o.Ask] = mark(a.List)
-		case o.Toggle == nil:
-			answers[o.Ask] = cmp.Or(a.Text, o.None, "none")
+		case o.IsList():
+			answers[o.Question()] = mark(a.List)
+		case !o.IsToggle():
+			answers[o.Question()] = cmp.Or(a.Text, o.NoneLabel, "none")
 		case a.On && (o.Key != "video_output" || said[bot.OptVideo].Text == ""): // an avatar turns it on
 			words := strings.Fields(o.Label)
 			if !plain { // there a space marks
 				words = words[len(words)-1:]
 			}
-			toggles[o.Ask] = append(toggles[o.Ask], strings.Join(words, " "))
+			toggles[o.Question()] = append(toggles[o.Question()], strings.Join(words, " "))
 		}
 	}
-	answers[bot.AskOptions] = mark(toggles[bot.AskOptions])
-	answers[bot.AskWhere] = cmp.Or(mark(toggles[bot.AskWhere]), "this machine")
+	answers[bot.AskOptions.Text] = mark(toggles[bot.AskOptions.Text])
+	answers[bot.AskWhere.Text] = cmp.Or(mark(toggles[bot.AskWhere.Text]), "this machine")
 	return answers
 }
 
@@ -867,7 +867,7 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 	p := startWizard(t, dir, "", 80, 24, "init", "bot")
 	typed := map[string]string{
 		"How do you want to start?": "scaffold",
-		bot.AskWhere:                "your own machines",
+		bot.AskWhere.Text:           "your own machines",
 		"Proceed?":                  "change",
 		"Which answer?":             "directory",
 		"Directory":                 "default",

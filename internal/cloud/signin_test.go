@@ -306,7 +306,7 @@ func TestVerify(t *testing.T) {
 func TestFindLoginFile(t *testing.T) {
 	b := newFreeBench(t)
 	d := b.system(map[string]string{"VBOT_CONFIG": "x.json"})
-	d.Path = func(name string) string { return "/work/" + name }
+	d.Dir = "/work"
 	if f, err := FindLoginFile(d); err != nil || f.Path != "/work/x.json" {
 		t.Errorf("%+v, %v", f, err)
 	}

@@ -94,7 +94,7 @@ func (c *comparison) makePlan(t *project.Target) error {
 		Now:           now,
 		AcceptMissing: c.job.AcceptMissing,
 		GenericGuides: func() map[string][]byte {
-			guides, _ := render.Guides(c.env.Version) // without them, none counts as vbot's
+			guides, _ := render.GuideFiles(c.env.Version) // without them, none counts as vbot's
 			return guides
 		},
 		Rendered: func() map[string][]byte {

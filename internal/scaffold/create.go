@@ -40,7 +40,7 @@ func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	isThere := func(name string) bool { return project.Has(t.Dir, name) }
 	// Unedited guides from before there was a bot are replaced by this bot's.
 	if d.bot != nil && slices.ContainsFunc(project.GuideFiles, isThere) {
-		generic, err := render.Guides(d.bot.Version)
+		generic, err := render.GuideFiles(d.bot.Version)
 		if err != nil {
 			return nil, err
 		}

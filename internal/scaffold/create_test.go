@@ -42,7 +42,7 @@ func TestHintsForFilesInTheWay(t *testing.T) {
 	dir, e := created(t)
 	edit(t, dir, "bot/README.md", "#", "# mine")
 	values := bot.Quickstart()
-	values[bot.OptTTS] = bot.Value{Text: "elevenlabs", Flag: true}
+	values[bot.OptTTS] = bot.Value{Text: "elevenlabs", FromFlag: true}
 	_, err := Job{Target: "bot", Bot: values}.Run(context.Background(), e)
 	const start = "to change the project and keep your edits: `vbot init "
 	if f := report.As(err); !strings.HasPrefix(f.Hint, start) || !strings.Contains(f.Hint, " --update ") ||

@@ -41,7 +41,7 @@ func TestBotBesideGuides(t *testing.T) {
 			filetest.Put(t, dir, "bot/AGENTS.md", before)
 		}
 		values := bot.Quickstart()
-		values[bot.OptLLM] = bot.Value{Text: "ollama", Flag: true} // for which AGENTS.md differs
+		values[bot.OptLLM] = bot.Value{Text: "ollama", FromFlag: true} // for which AGENTS.md differs
 		result, err := Job{Target: "bot", Bot: values}.Run(context.Background(), e)
 		if err != nil {
 			t.Fatal(err)

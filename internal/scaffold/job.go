@@ -86,14 +86,14 @@ func (j Job) name(env Env) string { return bot.NameFromDir(j.dir(env)) }
 
 // configure returns the configuration that the job asks for. Values that no option gives come from the
 // configuration file or, without one, from the record.
-func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
+func (j Job) configure(env Env, recorded bot.Values) (cfg bot.Config, err error) {
 	var problems report.Problems
 	inFile, source := recorded, project.RecordName
 	if j.File != nil {
 		source = "the configuration file"
 		inFile, problems = bot.ParseConfig(j.File.Name, j.File.Data)
 		if inFile == nil { // do not report its keys as missing
-			return bot.Config{}, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+			return cfg, &report.Failure{Code: report.InvalidConfig, Problems: problems}
 		}
 	}
 	values := bot.Values{}
@@ -106,7 +106,7 @@ func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
 		if slices.ContainsFunc(problems, isMissingMode) {
 			f.Hint = "`vbot init --help` ends with complete examples"
 		}
-		return bot.Config{}, f
+		return cfg, f
 	}
 	for _, o := range bot.Options {
 		if value := values[o]; value.Alias != "" {
@@ -169,7 +169,7 @@ type draft struct {
 // newDraft renders a bot with its record or, without a configuration, the guides.
 func newDraft(env Env, cfg *bot.Config) (d draft, err error) {
 	if cfg == nil {
-		d.files, err = render.Guides(env.Version)
+		d.files, err = render.GuideFiles(env.Version)
 		return d, err
 	}
 	d.bot = render.New(*cfg, env.Catalog, env.Version)

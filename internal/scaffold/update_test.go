@@ -14,7 +14,7 @@ import (
 
 // option returns the values of an option as somebody types it.
 func option(o *bot.Option, value string) bot.Values {
-	return bot.Values{o: {Text: value, Flag: true}}
+	return bot.Values{o: {Text: value, FromFlag: true}}
 }
 
 // A dry run of an update says what it would do, and prints the new configuration. --diff prints a patch.
@@ -191,12 +191,12 @@ func TestUpdateWithoutTheTelephone(t *testing.T) {
 	dir := t.TempDir()
 	e, notes := env(dir)
 	values := bot.Quickstart()
-	values[bot.OptTransports] = bot.Value{List: []string{"daily", "twilio"}, Flag: true}
+	values[bot.OptTransports] = bot.Value{List: []string{"daily", "twilio"}, FromFlag: true}
 	if _, err := (Job{Target: "bot", Bot: values}).Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
 	*notes = nil
-	daily := bot.Values{bot.OptTransports: {List: []string{"daily"}, Flag: true}}
+	daily := bot.Values{bot.OptTransports: {List: []string{"daily"}, FromFlag: true}}
 	if _, err := (Job{Mode: Update, Target: "bot", Bot: daily}).Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}

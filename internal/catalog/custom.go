@@ -14,12 +14,11 @@ import (
 	"vbot/internal/report"
 )
 
-// A user's own services: a folder of files in the form of templates/services.
-
 // maxService is the maximum size of a service's file, in bytes.
 const maxService = 64 << 10
 
-// Add reads the services in the folder dir, KIND/NAME.py, and returns problems with them.
+// Add adds a user's own services: the files KIND/NAME.py in dir, which have the form of templates/services.
+// It returns problems with them; name is the name of dir in these.
 // It ignores other files, and names that begin with . or _. A service in a folder that is
 // not a KIND is a problem.
 func (c *Catalog) Add(dir fs.FS, name string) (problems report.Problems) {
@@ -80,20 +79,27 @@ func (c *Catalog) addService(s *Service, text string) (problems report.Problems)
 			return problems
 		}
 	}
-	problems = append(s.parse(strings.TrimSuffix(text, "\n")+"\n"), s.checkHead()...)
-	name := strings.TrimSuffix(path.Base(s.file), ".py")
+	problems = append(s.parse(strings.TrimSuffix(text, "\n")+"\n"), s.checkFrontMatter()...)
+	name := s.fileName()
 	if s.ID != name || slices.Index(s.Names, name) != 0 {
 		s.refuse(&problems, 1, "id and the first name must be %q, the name of the file", name)
 	}
 	for _, n := range s.Names {
-		letters, isLikeOurs := strings.CutPrefix(n, s.Kind+"_")
-		if other := c.Find(s.Kind, n); other != nil {
+		letters, isLikeBuiltin := strings.CutPrefix(n, s.Kind+"_")
+		other := c.Find(s.Kind, n)
+		switch {
+		case other != nil && other.isCustom && n == name && n != other.fileName():
+			other.refuse(&problems, other.line("names: "), "%s is a name of %s", n, s.Label)
+		case other != nil:
 			s.refuse(&problems, s.line("names: "), "%s is a name of %s", n, other.Label)
-		} else if isLikeOurs && len(letters) < 3 {
+		case isLikeBuiltin && len(letters) < 3:
 			s.refuse(&problems, s.line("names: "), "%s is reserved for ids of vbot", n)
 		}
 	}
 	c.byKind[s.Kind] = append(c.byKind[s.Kind], s)
-	s.own = true
+	s.isCustom = true
 	return append(problems, s.checkCode()...)
 }
+
+// fileName returns the name of the service's file without .py. Whoever else has it as a name is wrong.
+func (s *Service) fileName() string { return strings.TrimSuffix(path.Base(s.file), ".py") }

@@ -6,17 +6,17 @@ import (
 	"testing"
 )
 
-// headProblems are what is wrong with a head, a line each, without the name of the file.
-func headProblems(kind string, lines ...string) (problems []string) {
+// frontMatterProblems are what is wrong with front matter, a line each, without the name of the file.
+func frontMatterProblems(kind string, lines ...string) (problems []string) {
 	s := &Service{Kind: kind, file: "acme.py"}
 	found := s.parse("# " + strings.Join(lines, "\n# ") + "\n")
-	for _, p := range append(found, s.checkHead()...) {
+	for _, p := range append(found, s.checkFrontMatter()...) {
 		problems = append(problems, strings.TrimPrefix(p.Line(), "acme.py:"))
 	}
 	return problems
 }
 
-func TestHead(t *testing.T) {
+func TestFrontMatter(t *testing.T) {
 	acme := []string{"id: acme", "label: Acme", "names: acme"}
 	for line, want := range map[string]string{
 		"":                                     "",
@@ -53,14 +53,14 @@ func TestHead(t *testing.T) {
 		if line != "" {
 			lines = append(slices.Clone(acme), line)
 		}
-		if got := strings.Join(headProblems(KindSTT, lines...), "\n"); got != want {
+		if got := strings.Join(frontMatterProblems(KindSTT, lines...), "\n"); got != want {
 			t.Errorf("%s: %s\nwant %s", line, got, want)
 		}
 	}
 }
 
-func TestHeadThatLacksKeys(t *testing.T) {
-	got := headProblems(KindVideo, "label: Acme")
+func TestFrontMatterWithoutKeys(t *testing.T) {
+	got := frontMatterProblems(KindVideo, "label: Acme")
 	want := []string{
 		"1: missing: a line like `# id: acme_stt`",
 		"1: missing: a line like `# names: acme_stt, acme`",
@@ -107,7 +107,7 @@ func TestFind(t *testing.T) {
 	if !c.HasSecret("OPENAI_API_KEY") || c.HasSecret("OPENAI_MODEL") || c.HasSecret("PATH") {
 		t.Error("the secrets are others")
 	}
-	if c.HasOwn() {
+	if c.HasCustom() {
 		t.Error("there are services of one's own")
 	}
 }

@@ -10,24 +10,24 @@ import (
 	"vbot/internal/report"
 )
 
-// parse reads the text of the service's file: first the head, comment lines of the form
-// `# key: value`, then the code. It returns problems with what it cannot read; checkHead and
-// checkCode find the other problems.
+// parse reads the text of the service's file: first the front matter, comment lines of the form
+// `# key: value` that messages call the head, then the code. It returns problems with what it cannot read;
+// checkFrontMatter and checkCode find the other problems.
 func (s *Service) parse(text string) (problems report.Problems) {
-	s.head = text
+	s.frontMatter = text
 	for at := 1; strings.HasPrefix(text, "# "); at++ {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
 		name, value, _ := strings.Cut(line[2:], ": ")
 		why := ""
-		switch key := headKeys[name]; {
-		case key.text != nil:
-			*key.text(s) = value
-		case key.words != nil:
-			words := key.words(s) // languages take several lines
+		switch f := fields[name]; {
+		case f.text != nil:
+			*f.text(s) = value
+		case f.words != nil:
+			words := f.words(s) // languages take several lines
 			*words = append(*words, strings.Split(value, ", ")...)
-		case key.read != nil:
-			why = key.read(s, value)
+		case f.read != nil:
+			why = f.read(s, value)
 		default:
 			why = "unknown key"
 		}
@@ -35,7 +35,7 @@ func (s *Service) parse(text string) (problems report.Problems) {
 			s.refuse(&problems, at, "%s: %s", name, why)
 		}
 	}
-	s.head = strings.TrimSuffix(s.head, text)
+	s.frontMatter = strings.TrimSuffix(s.frontMatter, text)
 	s.source = text
 	s.Build = parseBuild(text)
 	return problems
@@ -53,30 +53,31 @@ func parseBuild(code string) (b Build) {
 	return b
 }
 
-// line returns the number of the line of the head that begins with `# start`, or 0.
+// line returns the number of the line of the front matter that begins with `# start`, or 0.
 func (s *Service) line(start string) int {
-	before, _, found := strings.Cut("\n"+s.head, "\n# "+start)
+	before, _, found := strings.Cut("\n"+s.frontMatter, "\n# "+start)
 	if !found {
 		return 0
 	}
 	return strings.Count(before, "\n") + 1
 }
 
-// checkHead returns problems with lines of the head: a wrong form, duplicates, and missing lines.
-func (s *Service) checkHead() (problems report.Problems) {
+// checkFrontMatter returns problems with lines of the front matter: a wrong form, duplicates, and missing
+// lines.
+func (s *Service) checkFrontMatter() (problems report.Problems) {
 	number := 0
-	for line := range strings.Lines(s.head) {
+	for line := range strings.Lines(s.frontMatter) {
 		number++
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n")[2:], ": ")
-		key := headKeys[name]
+		f := fields[name]
 		first := s.line(name + ": ")
 		if first != number && first > 0 && !slices.Contains(repeatable, name) {
 			s.refuse(&problems, number, "%s is already on line %d", name, first)
 		}
 		hasMarkup := strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%")
 		switch {
-		case slices.ContainsFunc(strings.Split(value, ", "), key.refuses):
-			s.refuse(&problems, number, "%s: expected something like %s", name, key.exampleOrName())
+		case slices.ContainsFunc(strings.Split(value, ", "), f.refuses):
+			s.refuse(&problems, number, "%s: expected something like %s", name, f.exampleOrName())
 		case hasMarkup: // the value is copied to Python, TOML, YAML or Markdown
 			s.refuse(&problems, number, "%s: a value must not contain \" \\ | ` or <%%", name)
 		}
@@ -87,7 +88,8 @@ func (s *Service) checkHead() (problems report.Problems) {
 	}
 	for _, name := range required {
 		if s.line(name+": ") == 0 {
-			s.refuse(&problems, 1, "missing: a line like `# %s: %s`", name, headKeys[name].exampleOrName())
+			example := fields[name].exampleOrName()
+			s.refuse(&problems, 1, "missing: a line like `# %s: %s`", name, example)
 		}
 	}
 	if slices.ContainsFunc(s.languages, s.isNoLanguage) {
@@ -108,27 +110,27 @@ func (s *Service) isNoLanguage(word string) bool {
 }
 
 // repeatable are the keys that may have several lines.
-var repeatable = []string{"env", "self-host-env", "host", "languages", "voices"}
+var repeatable = []string{"env", "self-host-env", "host", "download", "languages", "voices"}
 
-// refuses reports whether a word does not have the form of the key's words.
-func (k headKey) refuses(word string) bool {
-	rest, found := strings.CutPrefix(word, k.prefix)
-	hasOther := k.characters != "" && strings.Trim(rest, k.characters) != ""
+// refuses reports whether a word does not have the form of the field's words.
+func (f field) refuses(word string) bool {
+	rest, found := strings.CutPrefix(word, f.prefix)
+	hasOther := f.characters != "" && strings.Trim(rest, f.characters) != ""
 	return !found || rest == "" || hasOther
 }
 
 // exampleOrName returns an example of a value.
-func (k headKey) exampleOrName() string { return cmp.Or(k.example, "Acme") }
+func (f field) exampleOrName() string { return cmp.Or(f.example, "Acme") }
 
 const (
 	lower  = "abcdefghijklmnopqrstuvwxyz_"
 	digits = "0123456789"
 )
 
-// A headKey is a key of a service's head: where its value goes, and its form. One of text,
-// words and read is set; read returns what is wrong with the value, or "". Each word is prefix,
-// followed by some of characters; "" allows all characters.
-type headKey struct {
+// A field of the front matter says where its value goes, and its form. One of text, words and read is set;
+// read returns what is wrong with the value, or "". Each word is prefix, followed by some of characters; ""
+// allows all characters.
+type field struct {
 	text       func(*Service) *string
 	words      func(*Service) *[]string
 	read       func(*Service, string) string
@@ -137,7 +139,8 @@ type headKey struct {
 	example    string // of the value
 }
 
-var headKeys = map[string]headKey{
+// fields are the fields of the front matter by key.
+var fields = map[string]field{
 	"id": {
 		text:       func(s *Service) *string { return &s.ID },
 		characters: lower + digits,
@@ -165,12 +168,13 @@ var headKeys = map[string]headKey{
 	"languages": {words: func(s *Service) *[]string { return &s.languages }},
 	"voices":    {read: (*Service).readVoices},
 	"model":     {read: (*Service).readModel},
-	"loop":      {text: func(s *Service) *string { return &s.Loop }},
+	"loop":      {read: (*Service).readLoop},
 	"starts":    {text: func(s *Service) *string { return &s.Starts }},
 	"turns":     {text: func(s *Service) *string { return &s.Turns }},
 	"keys":      {text: func(s *Service) *string { return &s.KeysURL }},
 	"env":       {read: (*Service).readServiceVariable},
 	"host":      {read: (*Service).readHost},
+	"download":  {read: (*Service).readDownload},
 	"stand-in":  {read: (*Service).readStandIn},
 	"video":     {read: (*Service).readVideo},
 	"size":      {read: (*Service).readSize, characters: digits + "x", example: "1280x720"},
@@ -186,10 +190,10 @@ var headKeys = map[string]headKey{
 	"generic": {text: func(s *Service) *string { return &s.ModeOf }},
 	"mode":    {text: func(s *Service) *string { return &s.Mode }},
 	"key":     {text: func(s *Service) *string { return &s.Key }},
-	"client":  {text: func(s *Service) *string { return &s.Client }},
-	"cloud":   {text: func(s *Service) *string { return &s.cloud }},
+	"client":  {read: (*Service).readClient},
+	"cloud":   {read: (*Service).readCloud},
 
-	// Of self_host.py.
+	// For transports with --self-host.
 	"self-host-env": {read: (*Service).readSelfHostVariable},
 	"self-host-pip": {words: func(s *Service) *[]string { return &s.SelfHostPip }},
 }
@@ -207,6 +211,32 @@ func (s *Service) readVideo(value string) string {
 // readSize reads the size of the picture in pixels: "1280x720".
 func (s *Service) readSize(value string) string {
 	s.Width, s.Height, _ = strings.Cut(value, "x")
+	return ""
+}
+
+// readLoop reads "yes".
+func (s *Service) readLoop(value string) string {
+	s.NeedsLoop = true
+	return expectWord(value, "yes")
+}
+
+// readCloud reads "no".
+func (s *Service) readCloud(value string) string {
+	s.notInCloud = true
+	return expectWord(value, "no")
+}
+
+// expectWord returns what is wrong with a value that may only be this word.
+func expectWord(value, word string) string {
+	if value != word {
+		return "expected " + word + ", or no such line"
+	}
+	return ""
+}
+
+// readClient reads "@pipecat-ai/daily-transport ^1.6.9".
+func (s *Service) readClient(value string) string {
+	s.Client.Package, s.Client.Range, _ = strings.Cut(value, " ")
 	return ""
 }
 
@@ -236,6 +266,7 @@ func (s *Service) readVoices(value string) string {
 	return ""
 }
 
+// readModel reads "400 MB, 0.5 cores", with ", each session" if sessions do not share the model.
 func (s *Service) readModel(value string) string {
 	cores := 0.0
 	value, s.Model.Apart = strings.CutSuffix(value, ", each session")
@@ -247,6 +278,7 @@ func (s *Service) readModel(value string) string {
 	return ""
 }
 
+// readHost reads "HOST[:PORT[/udp]][: NOTE]".
 func (s *Service) readHost(value string) string {
 	address, note, _ := strings.Cut(value, ": ")
 	_, port, given := strings.Cut(address, ":")
@@ -263,6 +295,17 @@ func (s *Service) readHost(value string) string {
 	}
 	s.Hosts = append(s.Hosts, Host{Address: address, Note: note})
 	return ""
+}
+
+// readDownload reads a host from which a model in the bot's process is downloaded when the bot first starts.
+func (s *Service) readDownload(value string) string {
+	why := s.readHost(value)
+	if why == "" {
+		host := &s.Hosts[len(s.Hosts)-1]
+		host.Note += ", at the first start"
+		host.ForDownload = true
+	}
+	return why
 }
 
 // readStandIn reads `FILE [tls] [untimed] [NAME=VALUE...]`, where {} in a value is the stand-in's
@@ -292,9 +335,9 @@ func (s *Service) readStandIn(value string) string {
 	return ""
 }
 
-// readVariable adds `NAME required|optional KIND [library|server] [unless OTHER]
-// [with OTHER] [without OTHER] [else OTHER] [=VALUE]: NOTE` to the list. It returns
-// what is wrong with it, or "".
+// readVariable adds `NAME required|optional KIND [library|server] [unless OTHER] [with OTHER]
+// [without OTHER] [else OTHER] [from PAGE] [=VALUE]: NOTE` to the list. It returns what is wrong with it,
+// or "".
 func readVariable(to *[]Variable, value string) string {
 	left, note, hasNote := strings.Cut(value, ": ")
 	words := strings.Fields(left)
@@ -307,6 +350,7 @@ func readVariable(to *[]Variable, value string) string {
 		"with":    &v.With,
 		"without": &v.Without,
 		"else":    &v.Other,
+		"from":    &v.Page,
 	}
 	for rest := words[3:]; len(rest) > 0; rest = rest[1:] {
 		word := rest[0]
@@ -324,6 +368,9 @@ func readVariable(to *[]Variable, value string) string {
 		default:
 			return fmt.Sprintf("unknown word %q", word)
 		}
+	}
+	if v.Page != "" {
+		v.Note += ", from " + v.Page
 	}
 	*to = append(*to, v)
 	return ""

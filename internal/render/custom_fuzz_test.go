@@ -10,9 +10,9 @@ import (
 	"vbot/internal/catalog"
 )
 
-// Whatever the file of a service holds: vbot says what is wrong with it, or writes a
-// project of which every file is well formed.
-func FuzzOwnService(f *testing.F) {
+// Whatever the file of a service has, vbot reports a problem with it, or writes a project whose files are
+// well formed.
+func FuzzCustomService(f *testing.F) {
 	acme, err := os.ReadFile("../catalog/testdata/stt/acme.py")
 	if err != nil {
 		f.Fatal(err)
