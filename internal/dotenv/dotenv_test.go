@@ -306,7 +306,8 @@ func TestSplitPairs(t *testing.T) {
 func TestOne(t *testing.T) {
 	for arg, want := range map[string]string{
 		`A=1`: `A "1"`, `A=`: `A ""`, `=`: ` ""`, `A=b=c`: `A "b=c"`, `A= 1 `: `A " 1 "`, "A=\n": `A "\n"`,
-		`A="two words"`: `A "two words"`, `A="a` + "\t" + `b"`: `A "a\tb"`, "A=\"a\n\"": `A "a\n"`, `A=" "`: `A " "`,
+		`A="two words"`: `A "two words"`, `A="a` + "\t" + `b"`: `A "a\tb"`,
+		"A=\"a\n\"": `A "a\n"`, `A=" "`: `A " "`,
 		`A="x"`: `A "\"x\""`, `A=""`: `A "\"\""`, `A="`: `A "\""`, `A="a b`: `A "\"a b"`,
 		`A=a b"`:  `A "a b\""`,
 		`A='a b'`: `A "'a b'"`, `A=two words`: `A "two words"`,
