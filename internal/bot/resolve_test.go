@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"vbot/internal/bot"
 	"vbot/internal/bottest"
 	"vbot/internal/catalog"
+	"vbot/internal/filetest"
 	"vbot/internal/report"
 )
 
@@ -54,18 +54,12 @@ func parseOptions(t *testing.T, words []string) bot.Values {
 // that differ from the defaults, the values that were dropped, and the problems. The directory is called dir.
 // `go test ./internal/bot -update` writes these lines.
 func TestResolve(t *testing.T) {
-	text, err := os.ReadFile("testdata/resolve.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
 	cat := catalog.New()
-	updated := ""
-	for _, section := range strings.Split("\n"+string(text), "\n=== ")[1:] {
-		about, lines, _ := strings.Cut(section, "\n")
+	filetest.Cases(t, "testdata/resolve.txt", *update, func(lines string) string {
 		values := bot.Values{}
 		var got strings.Builder
-		input, want := "", ""
-		for line := range strings.Lines(strings.TrimSpace(lines) + "\n") {
+		input := ""
+		for line := range strings.Lines(lines) {
 			options, isOptions := strings.CutPrefix(line, "$ ")
 			file, isFile := strings.CutPrefix(line, "> ")
 			if isOptions || isFile {
@@ -82,8 +76,6 @@ func TestResolve(t *testing.T) {
 					values[o] = v
 				}
 				printProblems(&got, problems)
-			default:
-				want += line
 			}
 		}
 		cfg, dropped, problems := bot.Resolve(cat, values, "dir")
@@ -94,17 +86,8 @@ func TestResolve(t *testing.T) {
 			fmt.Fprintf(&got, "dropped %s: %s\n", d.What, d.Why)
 		}
 		printProblems(&got, problems)
-		updated += "\n=== " + about + "\n" + input + got.String()
-		if got.String() != want && !*update {
-			t.Errorf("%s:\n%s\nwant\n%s", about, got.String(), want)
-		}
-	}
-	if *update {
-		err := os.WriteFile("testdata/resolve.txt", []byte(strings.TrimPrefix(updated, "\n")), 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+		return input + got.String()
+	})
 }
 
 // printConfig writes the values that differ from the defaults as JSON in one line.

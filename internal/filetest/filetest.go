@@ -118,6 +118,32 @@ func Listing(t testing.TB, dir string) string {
 	return b.String()
 }
 
+// Cases plays the cases of a text file. Each begins with a line `=== ` and what it is about. play gets the
+// other lines of a case, reads its input from them, and returns them as they should be. With update, Cases
+// writes these to the file.
+func Cases(t *testing.T, file string, update bool, play func(lines string) string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var updated []string
+	for _, section := range strings.Split("\n"+string(text), "\n=== ")[1:] {
+		about, lines, _ := strings.Cut(section, "\n")
+		want := strings.TrimSpace(lines) + "\n"
+		got := play(want)
+		updated = append(updated, "=== "+about+"\n"+got)
+		if got != want && !update {
+			t.Errorf("%s:\n%s\nwant\n%s", about, got, want)
+		}
+	}
+	if update {
+		if err := os.WriteFile(file, []byte(strings.Join(updated, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Thorough reports whether tests are to try all cases instead of a sample: VBOT_TEST_THOROUGH is set.
 func Thorough() bool { return os.Getenv("VBOT_TEST_THOROUGH") != "" }
 

@@ -12,6 +12,7 @@ import (
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
+	"vbot/internal/filetest"
 	"vbot/internal/scaffold"
 	"vbot/internal/tty"
 )
@@ -92,55 +93,33 @@ func TestAsk(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths have other separators")
 	}
-	text, err := os.ReadFile("testdata/ask.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	updated := ""
-	for _, section := range strings.Split("\n"+string(text), "\n=== ")[1:] {
-		about, lines, _ := strings.Cut(section, "\n")
+	filetest.Cases(t, "testdata/ask.txt", *update, func(lines string) string {
 		dir := filepath.Join(t.TempDir(), "here")
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		var job scaffold.Job
-		setup, want := "", ""
-		for line := range strings.Lines(strings.TrimSpace(lines) + "\n") {
+		setup, conversation := "", ""
+		for line := range strings.Lines(lines) {
 			file, isFile := strings.CutPrefix(line, "+ ")
 			target, isTarget := strings.CutPrefix(line, "target: ")
 			switch {
 			case isFile:
-				name := filepath.Join(dir, filepath.FromSlash(strings.TrimSpace(file)))
-				if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(name, []byte("# mine\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				filetest.Put(t, dir, filepath.FromSlash(strings.TrimSpace(file)), "# mine\n")
 			case isTarget:
 				job.Target = strings.TrimSpace(target)
 			default:
-				want += line
+				conversation += line
 				continue
 			}
 			setup += line
 		}
 		var answers []string
-		for _, m := range regexp.MustCompile(`\{(.*?)\}`).FindAllStringSubmatch(want, -1) {
+		for _, m := range regexp.MustCompile(`\{(.*?)\}`).FindAllStringSubmatch(conversation, -1) {
 			answers = append(answers, m[1])
 		}
-		got := converse(t, dir, job, answers)
-		updated += "\n=== " + about + "\n" + setup + strings.TrimSpace(got) + "\n"
-		if strings.TrimSpace(got) != strings.TrimSpace(want) && !*update {
-			t.Errorf("%s:\n%s\nwant\n%s", about, got, want)
-		}
-	}
-	if *update {
-		err := os.WriteFile("testdata/ask.txt", []byte(strings.TrimPrefix(updated, "\n")), 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+		return setup + strings.TrimSpace(converse(t, dir, job, answers)) + "\n"
+	})
 }
 
 // The questions are about all options, each once, in order.
