@@ -72,7 +72,7 @@ func SignIn(s system.System, organization string) (*Client, error) {
 	}
 	switch {
 	case len(problems) > 0:
-		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		return nil, problems.Err()
 	case token == "":
 		return nil, &report.Failure{Code: report.Unauthorized, Message: "not signed in", Hint: howToSignIn}
 	}

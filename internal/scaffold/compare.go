@@ -140,7 +140,7 @@ func (c *comparison) noteLostTelephone() {
 // noteCloudNeeds notes which variables to set if a bot with a server on localhost is now deployed.
 func (c *comparison) noteCloudNeeds() {
 	was := c.before()
-	names := render.New(c.config, c.env.Catalog, c.env.Version).CloudNeeds()
+	names := c.now.CloudNeeds()
 	if names != "" && was != nil && was.bot.CloudNeeds() == "" {
 		c.env.Note("in the cloud, localhost is not your machine: set %s in server/.env to the address "+
 			"of a server that the cloud can reach", names)
@@ -200,8 +200,8 @@ func (c *comparison) apply(ctx context.Context, t *project.Target) (report.Resul
 		plan:      c.plan,
 		listFiles: !asks,
 	}
-	if was := c.before; c.plan.Writes() > 0 && was() != nil {
-		out.needed = c.now.NewCredentials(was().bot)
+	if was := c.before(); was != nil && c.plan.Writes() > 0 {
+		out.needed = c.now.NewCredentials(was.bot)
 	}
 	out.adviseLocks()
 	return out, refused

@@ -93,7 +93,7 @@ func (j Job) configure(env Env, recorded bot.Values) (cfg bot.Config, err error)
 		source = "the configuration file"
 		inFile, problems = bot.ParseConfig(j.File.Name, j.File.Data)
 		if inFile == nil { // do not report its keys as missing
-			return cfg, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+			return cfg, problems.Err()
 		}
 	}
 	values := bot.Values{}

@@ -18,9 +18,7 @@ func readRecord(t *project.Target, version string) (*project.Record, bot.Values,
 	if err == nil && record.Vbot != "" {
 		var problems report.Problems
 		recorded, problems = bot.ParseConfig(project.RecordName, record.Config)
-		if len(problems) > 0 {
-			err = &report.Failure{Code: report.InvalidConfig, Problems: problems}
-		}
+		err = problems.Err()
 	}
 	if f, ok := errors.AsType[*report.Failure](err); ok && record != nil {
 		f.Hint = "to create it again, remove it and run init with the bot's options and --keep-existing"
