@@ -124,19 +124,28 @@ func TestUndoBesideOthers(t *testing.T) {
 	}
 }
 
+// applyInVain applies a plan that fails, and returns its error. Below dir, everything stays as it was.
+func applyInVain(t *testing.T, dir string, target *Target, p *Plan) error {
+	t.Helper()
+	before := filetest.Listing(t, dir)
+	err := target.Apply(context.Background(), p)
+	if err == nil {
+		t.Error("apply succeeded")
+	}
+	if after := filetest.Listing(t, dir); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	return err
+}
+
 // A file that appears after the plan was made is not overwritten.
 func TestFileThatAppearsInBetween(t *testing.T) {
 	dir := t.TempDir()
 	target, p := lockAndPlan(t, filepath.Join(dir, "target"),
 		map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
 	filetest.Put(t, dir, "target/b/c", "mine")
-	before := filetest.Listing(t, dir)
-	err := target.Apply(context.Background(), p)
-	if !errors.Is(err, fs.ErrExist) {
-		t.Fatalf("apply: %v", err)
-	}
-	if after := filetest.Listing(t, dir); after != before {
-		t.Errorf("before:\n%s\nafter:\n%s", before, after)
+	if err := applyInVain(t, dir, target, p); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("apply: %v", err)
 	}
 }
 
@@ -147,13 +156,7 @@ func TestGuideThatChangesInBetween(t *testing.T) {
 	target, p := lockAndPlan(t, dir, map[string][]byte{"AGENTS.md": []byte("new"), "other": []byte("ours")},
 		false, GuideFiles)
 	filetest.Put(t, dir, "AGENTS.md", "edited just now")
-	before := filetest.Listing(t, dir)
-	if err := target.Apply(context.Background(), p); err == nil {
-		t.Fatal("apply succeeded")
-	}
-	if after := filetest.Listing(t, dir); after != before {
-		t.Errorf("before:\n%s\nafter:\n%s", before, after)
-	}
+	applyInVain(t, dir, target, p)
 }
 
 // What a killed run left is removed, and nothing else.
@@ -192,13 +195,7 @@ func TestLinkThatAppearsInBetween(t *testing.T) {
 		target, p := lockAndPlan(t, filepath.Join(dir, "target"),
 			map[string][]byte{"a": []byte("ours"), "b/c": []byte("ours")}, false, nil)
 		filetest.Link(t, to, filepath.Join(dir, "target/b"))
-		before := filetest.Listing(t, dir)
-		if err := target.Apply(context.Background(), p); err == nil {
-			t.Errorf("%s: apply succeeded", to)
-		}
-		if after := filetest.Listing(t, dir); after != before {
-			t.Errorf("%s: before:\n%s\nafter:\n%s", to, before, after)
-		}
+		applyInVain(t, dir, target, p)
 	}
 }
 
@@ -291,12 +288,8 @@ func TestEditDuringAnUpdate(t *testing.T) {
 		if err := edit(filepath.Join(dir, "bot.py"), filepath.Join(dir, "old", "gone.py")); err != nil {
 			t.Fatal(err)
 		}
-		before := filetest.Listing(t, dir)
-		if err := target.Apply(context.Background(), p); !errors.Is(err, errChanged) {
+		if err := applyInVain(t, dir, target, p); !errors.Is(err, errChanged) {
 			t.Errorf("apply: %v", err)
-		}
-		if after := filetest.Listing(t, dir); after != before {
-			t.Errorf("before:\n%s\nafter:\n%s", before, after)
 		}
 	}
 }
