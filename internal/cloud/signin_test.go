@@ -306,8 +306,8 @@ func TestVerify(t *testing.T) {
 func TestFindLoginFile(t *testing.T) {
 	b := newFreeBench(t)
 	d := b.system(map[string]string{"VBOT_CONFIG": "x.json"})
-	d.Dir = "/work"
-	if f, err := FindLoginFile(d); err != nil || f.Path != "/work/x.json" {
+	d.Dir = "/folder"
+	if f, err := FindLoginFile(d); err != nil || f.Path != "/folder/x.json" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if runtime.GOOS != "linux" {
