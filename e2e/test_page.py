@@ -140,6 +140,16 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
             await bot.send("user-started-speaking")
             await visit.no_alert()
             await bot.send("user-stopped-speaking")
+            await bot.send("server-message", problem=SILENT, waiting="OpenAI")
+            await visit.alert(SILENT)
+            await bot.send("server-message", waiting="")
+            await visit.alert(SILENT)
+            await bot.send("server-message", problem="", waiting="")  # it answers again
+            await visit.no_alert()
+            await bot.send("server-message", problem=SILENT)
+            await visit.alert(SILENT)
+            await type_message(visit, TYPED)  # another attempt
+            await visit.no_alert()
             await bot.send("error", fatal=True, error=WRONG_KEY)
             await visit.alert(f"The bot stopped: {WRONG_KEY}")
             await state(visit, "wrong-key", "Something went wrong")
@@ -153,6 +163,43 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
             await visit.nothing_left_running()
 
     network.run(main, timeout=300)
+
+
+ENDINGS = [
+    ({"ended": "silence", "minutes": 5}, "Nobody spoke for 5 minutes."),
+    ({"ended": "bot"}, "The bot has ended the conversation."),
+    ({"ended": "time"}, "The time for this conversation is over."),
+    ({"ended": "stopped"}, "The bot stopped. Try again later."),
+]
+
+
+def test_a_session_that_the_bot_ends_is_no_failure(
+    project: bots.Project, microphone: Path
+) -> None:
+    """But one that ends without a word is."""
+
+    async def main() -> None:
+        async with scripted_visit(project, microphone) as (bot, visit):
+            mood = visit.page.locator(".mood")
+            await visit.ready()
+            for told, words in ENDINGS:
+                await bot.greets(visit.press("button", "Connect"))
+                await expect(visit.status).to_have_text("Connected")
+                await expect(visit.page.locator("#hint")).to_have_text("")
+                await bot.send("server-message", **told)
+                await expect(mood).not_to_have_text("Ended")  # it may still speak
+                await bot.leaves()
+                await expect(mood).to_have_text("Ended")
+                await expect(visit.page.locator("#hint")).to_have_text(words)
+                await visit.no_alert()
+            await visit.looks(PICTURES, "ended")
+            await bot.greets(visit.press("button", "Connect"))
+            await expect(visit.status).to_have_text("Connected")
+            await bot.leaves()
+            await visit.alert("The connection to the bot was lost.")
+            await expect(mood).to_have_text("Something went wrong")
+
+    network.run(main)
 
 
 PICTURE = Path(__file__).parents[1] / "docs/page.png"

@@ -69,6 +69,7 @@ def connected(who: str) -> Step:
     return who, None
 
 
+WORKS = ["waiting", "problem"]
 HEARD = made("ears", frames.TranscriptionFrame("Hello", "", ""))
 WORD = made("model", frames.LLMTextFrame("Hello"))
 THOUGHT = made("model", frames.LLMThoughtTextFrame("Hm"))
@@ -98,6 +99,12 @@ class Patience(unittest.IsolatedAsyncioTestCase):
             watched["ears"] = parts["switcher"]
         worker = mock.Mock(spec=PipelineWorker, queue_frame=mock.AsyncMock())
         worker.pipeline.processors = []
+        self.page: list[Any] = []  # what it was told
+
+        async def queue_frame(frame: Any) -> None:
+            self.page.append(frame.data)
+
+        worker.queue_frame = queue_frame
         sink = logger.add(
             lambda m: said.append(m.record["message"]), level="INFO", filter="vbot.monitor"
         )
@@ -245,6 +252,19 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(once.count("Sorry."), 1)
         again = await self.told(asked(), 25, WORD, ANSWERED, asked(), 25)
         self.assertEqual(again.count("Sorry."), 2)
+
+    async def test_the_page_is_told_that_a_service_works_again(self) -> None:
+        await self.told(asked(), 25, WORD, ANSWERED, 30)
+        self.assertEqual([list(told) for told in self.page], [["waiting"], ["problem"], WORKS])
+        self.assertEqual(self.page[-1], {"waiting": "", "problem": ""})
+        await self.told(asked(), 15, WORD, ANSWERED, 30)  # it was only late
+        self.assertEqual(self.page, [{"waiting": "Model"}, {"waiting": ""}])
+        await self.told(asked(), 5, WORD, ANSWERED, 30)
+        self.assertEqual(self.page, [])
+
+    async def test_one_service_that_works_does_not_hide_another_that_does_not(self) -> None:
+        await self.told(asked(), text("Hello."), 25, WORD, 1, ANSWERED)
+        self.assertEqual(self.page[-1], {"waiting": ""})
 
     async def test_a_model_may_say_nothing(self) -> None:
         for marker in (frames.LLMMarkerFrame("○"), frames.LLMTextFrame("...")):

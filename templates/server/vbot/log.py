@@ -24,11 +24,16 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.processors.frameworks.rtvi.frames import RTVISendTextFrame
 
+from vbot.ending import Ending
+
 # Warnings of the framework that need no action, as of Pipecat 1.14.
 HARMLESS = (
     "video transceiver is available",  # the page sends no video
     "Media stream error while reading the audio",  # the person has left
     "EndFrame'> is not serializable",  # the conversation has ended
+    "Idle timeout detected",  # nobody spoke for long: ending.py says so
+    "Idle pipeline detected, cancelling pipeline worker",
+    "...and cancelling the runner",
     "ttfs_p99_latency not set",  # how long a service takes for a last word: a default is used
     "is not emitting turn frames",  # the model decides when somebody has finished
     "service is no longer usable, not speaking [",  # quotes the words; monitor.py names it
@@ -190,7 +195,12 @@ class ConversationLog(BaseObserver):
         worker: Runs the pipeline of bot.py. Only its own processors are logged, not those inside
             them.
         with_words: Whether to log what the person and the bot say.
+
+    Attributes:
+        ending: Knows why the conversation ended.
     """
+
+    ending: Ending | None = None
 
     def __init__(self, worker: PipelineWorker, with_words: bool):
         super().__init__(observe_every_push=False)
@@ -232,7 +242,9 @@ class ConversationLog(BaseObserver):
                 self._said(text)
 
     async def cleanup(self):
-        logger.info(f"Ended after {time.monotonic() - self._started_at:.0f} s")
+        why = self.ending.in_words() if self.ending else ""
+        lasted = f"Ended after {time.monotonic() - self._started_at:.0f} s"
+        logger.info(f"{lasted}: {why}" if why else lasted)
         await super().cleanup()
 
     def _said(self, text: str) -> None:

@@ -508,7 +508,10 @@ class ServiceMonitor(BaseObserver):
     def _see(self, health: Health, sees: Callable[[Frame], None], frame: Frame) -> None:
         if health.state is State.FAILED:
             return
+        was_noted, was_reported = health.noted, health.reported
         sees(frame)
+        if was_reported and not health.reported or was_noted and health.answering:
+            self.create_task(self._tell_that_it_works(was_reported))
         if health.state is State.WAITING and health not in self._waits:
             self._waits[health] = self.create_task(self._follow(health))
 
@@ -553,6 +556,13 @@ class ServiceMonitor(BaseObserver):
         await self._call_event_handler("on_late", health.service, sentence)
         await self._tell(health, {"waiting": health.service.label}, self._please_wait)
 
+    async def _tell_that_it_works(self, was_reported: bool) -> None:
+        """Have the page remove what it shows of a service that was late or failed to answer."""
+        data = {"waiting": ""}
+        if was_reported and not any(health.reported for health in self._healths.values()):
+            data["problem"] = ""
+        await self._worker.queue_frame(RTVIServerMessageFrame(data=data))
+
     # Failures.
 
     async def _on_pipeline_error(self, worker: PipelineWorker, error: ErrorFrame) -> None:
@@ -561,7 +571,7 @@ class ServiceMonitor(BaseObserver):
         if not part:
             return
         if isinstance(part, BaseInputTransport):
-            await worker.cancel()  # for example, it cannot join the room
+            await worker.cancel(reason="failure")  # for example, it cannot join the room
         health = self._healths.get(members_of(part)[0])
         if not health:  # bot.py says nothing about it
             health = Health(Service(part.name, "its key"))
@@ -656,9 +666,9 @@ class ServiceMonitor(BaseObserver):
         if self._hand_over and await self._hand_over(can_speak):
             return
         last: list[Frame] = [TTSSpeakFrame(self._apology)] if can_speak else []
-        await self._worker.queue_frames([*last, EndFrame()])
+        await self._worker.queue_frames([*last, EndFrame(reason="failure")])
         await asyncio.sleep(APOLOGY_TAKES if can_speak else 1)
-        await self._worker.cancel()
+        await self._worker.cancel(reason="failure")
 
 
 def limit_connecting(pipeline: FrameProcessor, seconds: float) -> None:
