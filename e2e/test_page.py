@@ -173,9 +173,7 @@ ENDINGS = [
 ]
 
 
-def test_a_session_that_the_bot_ends_is_no_failure(
-    project: bots.Project, microphone: Path
-) -> None:
+def test_a_session_that_the_bot_ends_is_no_failure(project: bots.Project, microphone: Path) -> None:
     """But one that ends without a word is."""
 
     async def main() -> None:

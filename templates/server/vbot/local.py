@@ -142,7 +142,15 @@ async def announce(
 
 
 class Arguments(argparse.ArgumentParser):
-    """The runner's arguments. A port that is taken stops the program before it says "ready"."""
+    """The runner's arguments. --help, a mistake or a port that is taken stop the program at once.
+
+    Args:
+        prepare: Called once the arguments are right. It may take minutes.
+    """
+
+    def __init__(self, prepare: Callable[[], None]):
+        super().__init__()
+        self._prepare = prepare
 
     def parse_args(self, *args, **options):
         chosen = super().parse_args(*args, **options)
@@ -151,4 +159,5 @@ class Arguments(argparse.ArgumentParser):
         except OSError as e:
             if e.errno == errno.EADDRINUSE and not chosen.direct:
                 sys.exit(f"Port {chosen.port} is taken. Choose another: --port {chosen.port + 1}")
+        self._prepare()
         return chosen

@@ -15,6 +15,7 @@ from pipecat.frames.frames import (
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     LLMContextUserTurnFrame,
+    TTSStartedFrame,
     UserStoppedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
@@ -211,6 +212,7 @@ class ConversationLog(BaseObserver):
         self._asked_at = 0.0  # 0 if there is nothing to answer
         self._answered_at = 0.0  # when the bot's voice began
         self._is_speaking = self._is_interrupted = False
+        self._is_aside = False  # what is spoken, or comes next, is not part of the conversation
 
     async def on_push_frame(self, data: FramePushed):
         if data.frame.broadcast_sibling_id and data.direction is not FrameDirection.DOWNSTREAM:
@@ -232,14 +234,22 @@ class ConversationLog(BaseObserver):
                 logger.info(f"Read {self._shown(text)}")
             case BotStartedSpeakingFrame():
                 self._is_speaking, self._is_interrupted = True, False
-                if self._answered_at <= self._asked_at:
-                    self._answered_at = now
+                self._may_answer(now)
+            case TTSStartedFrame(append_to_context=is_answer):
+                self._is_aside = not is_answer
+                if self._is_speaking:
+                    self._may_answer(now)
             case BotStoppedSpeakingFrame():
                 self._is_speaking = False
             case InterruptionFrame() if self._is_speaking:
                 self._is_interrupted = True
             case LLMContextAssistantTurnFrame(text=text) if data.source in self._parts:
                 self._said(text)
+
+    def _may_answer(self, now: float) -> None:
+        """Note when the voice began to answer: "One moment, please." is no answer."""
+        if not self._is_aside and self._answered_at <= self._asked_at:
+            self._answered_at = now
 
     async def cleanup(self):
         why = self.ending.in_words() if self.ending else ""

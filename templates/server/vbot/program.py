@@ -19,6 +19,8 @@ def run(
 ) -> None:
     """Run the framework's development runner, if everything that the bot needs is there.
 
+    The arguments come first, so that --help needs nothing.
+
     Args:
         bot: The bot of bot.py.
         required: What must be right before the bot starts.
@@ -30,15 +32,17 @@ def run(
 
     from vbot import local
 
-    settings.require(required)
-    for begin in background:
-        begin()
-    bot = local.prepare(app, bot)
-    if load:
-        load()
-    if "dialin" in transports or "call" in transports:
-        daily: Any = importlib.import_module("vbot.daily")  # which such a bot has
-        daily.guard(app, transports)
-        if "call" in transports:
-            daily.take_calls(app, bot)
-    main(local.Arguments())
+    def prepare() -> None:
+        settings.require(required)
+        for begin in background:
+            begin()
+        cancellable_bot = local.prepare(app, bot)
+        if load:
+            load()
+        if "dialin" in transports or "call" in transports:
+            daily: Any = importlib.import_module("vbot.daily")  # which such a bot has
+            daily.guard(app, transports)
+            if "call" in transports:
+                daily.take_calls(app, cancellable_bot)
+
+    main(local.Arguments(prepare))
