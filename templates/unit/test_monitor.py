@@ -170,6 +170,22 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         # An error of the model itself is still reported.
         assert await self.told(asked(), 1, ("model", ValueError("no"))) != []
 
+    async def test_a_conversation_may_be_too_long(self) -> None:
+        """Nothing is wrong with the model's server, and the person can go on."""
+        for error in (
+            "Error code: 400 - input length exceeds the context length",
+            "the request exceeds the available context size, try increasing it",
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "The input token count (1100000) exceeds the maximum number of tokens allowed",
+            "{'code': 'context_length_exceeded'}",
+        ):
+            said = await self.told(asked(), 1, ("model", RuntimeError(error)))
+            self.assertEqual(said, ["Model cannot read a conversation of this length", "Sorry."])
+            self.assertEqual(self.page, [{"problem": monitor.TOO_LONG}])
+        for other in ("the request took too long", "no context"):
+            said = await self.told(asked(), 1, ("model", RuntimeError(other)))
+            self.assertEqual(said, ["Model failed to answer", "Sorry."])
+
     async def test_ears(self) -> None:
         await self.late("Ears", *spoken(2))
         await self.late("Ears", *spoken(2), 5, *spoken(2))

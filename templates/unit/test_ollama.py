@@ -174,6 +174,48 @@ def test_another_server_than_ollama_will_do(run: Callable[..., Any], server: Oll
     assert line.endswith("Run: ollama pull gpt-oss")
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        (404, "404 page not found", "404 Not Found"),
+        (404, '{"detail": "Not Found"}', "404 Not Found"),
+        (501, "<html>Unsupported method</html>", "501 Not Implemented"),
+        (200, "<html>Welcome</html>", "200 OK"),
+    ],
+)
+def test_what_answers_may_be_another_program(
+    monkeypatch: pytest.MonkeyPatch, status: int, body: str, says: str
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        kind = "application/json" if body.startswith("{") else "text/html"
+        return web.Response(status=status, text=body, content_type=kind)
+
+    async def main() -> list[str]:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        monkeypatch.setenv("OLLAMA_BASE_URL", address)
+        try:
+            found = await ollama.prepare(llm())
+        finally:
+            await runner.cleanup()
+        return [line.replace(address, "ADDRESS") for line in found]
+
+    assert asyncio.run(main()) == [
+        f"What answers at ADDRESS is not Ollama ({says}). Set OLLAMA_BASE_URL in .env."
+    ]
+
+
+def test_an_address_needs_its_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", "localhost:18811/v1")
+    assert asyncio.run(ollama.prepare(llm())) == [
+        "OLLAMA_BASE_URL in .env must begin with http://, as in http://localhost:18811."
+    ]
+
+
 def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_BASE_URL", "http://127.0.0.1:9")
     assert asyncio.run(ollama.prepare(llm())) == [

@@ -64,7 +64,7 @@ from pipecat.services.tts_service import TTSService
 from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.errors import ErrorCategory
 
-from vbot.failover import is_about_a_file
+from vbot.failover import is_about_a_file, is_too_long
 
 CONNECT_TIMEOUT = 18  # seconds that a service may take to connect; the framework's limit is 20
 SWITCH_TIMEOUT = 4  # the same, for a service that another one can replace
@@ -79,6 +79,10 @@ APOLOGY_TAKES = 12  # seconds, at most, before a failed session ends
 UNREACHABLE = "cannot be reached"
 UNREADABLE = (
     "The model cannot read this file. It is broken, or of a kind that the model does not take."
+)
+TOO_LONG = (
+    "The conversation was too long for the model, which now gets less of it. Ask again. "
+    "MAX_CONTEXT_CHARS in server/.env is the limit."
 )
 REFUSED = (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
 
@@ -582,6 +586,10 @@ class ServiceMonitor(BaseObserver):
             health.end_wait()
             logger.warning(f"{health.service.label} cannot read a file of the page")
             await self._tell(health, {"problem": UNREADABLE}, "")
+        elif is_too_long(error):  # limits.py makes the next request shorter
+            health.end_wait()
+            logger.warning(f"{health.service.label} cannot read a conversation of this length")
+            await self._tell(health, {"problem": TOO_LONG}, self._apology)
         elif health.is_lost() or not part.is_usable:
             if error.category in REFUSED:
                 await self._report(

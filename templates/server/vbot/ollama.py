@@ -27,6 +27,10 @@ ANSWERS_WITHIN = 2  # seconds in which a server answers while it loads a model
 CHECKED_EVERY = 5  # seconds
 
 
+class NotAModel(openai.OpenAIError):
+    """What answers has no interface for language models. The text is its status."""
+
+
 class Model:
     """A model of Ollama. All sessions of the program share one object.
 
@@ -96,7 +100,7 @@ class Model:
     async def read(self, llm: OLLamaLLMService, context: LLMContext) -> None:
         """Have the model read a conversation that has just begun, to be faster when it goes on.
 
-        Raises openai.OpenAIError.
+        Raises openai.OpenAIError, and NotAModel if another kind of server answers.
         """
         settings: Any = llm.settings
         invocation = await llm.get_llm_adapter().get_llm_invocation_params(
@@ -108,7 +112,9 @@ class Model:
         del request["stream_options"]
         address = f"{self.server}/v1"
         async with openai.AsyncOpenAI(base_url=address, api_key="none", max_retries=0) as client:
-            await client.chat.completions.create(**request)
+            answer: Any = await client.chat.completions.create(**request)
+        if not getattr(answer, "choices", None):  # such as a page of a proxy
+            raise NotAModel("200 OK")
 
 
 async def error_of(response: aiohttp.ClientResponse) -> str:
@@ -214,6 +220,8 @@ async def prepare(llm: Any) -> list[str]:
     if not service:
         return []
     model = model_of(service)
+    if not model.server.startswith(("http://", "https://")):
+        return [f"OLLAMA_BASE_URL in .env must begin with http://, as in http://{model.server}."]
     load = model.load()
     await _show_progress(model, load)
     if not await model.is_reachable():
@@ -228,11 +236,30 @@ async def prepare(llm: Any) -> list[str]:
         return [f"{model.server} cannot load {model.name}: {model.problem}"]
     try:
         await model.read(service, LLMContext([{"role": "user", "content": "Hello"}]))
-    except openai.NotFoundError:
-        return [f"There is no model {model.name} at {model.server}. Run: ollama pull {model.name}"]
+    except NotAModel as e:
+        return [not_ollama(model, str(e))]
+    except openai.APIStatusError as e:
+        if not says_why(e.response):
+            return [not_ollama(model, f"{e.status_code} {e.response.reason_phrase}")]
+        if isinstance(e, openai.NotFoundError):
+            help_ = f"Run: ollama pull {model.name}"
+            return [f"There is no model {model.name} at {model.server}. {help_}"]
+        return [f"{model.name} at {model.server} does not answer: {e.message}"]
     except openai.APIError as e:
         return [f"{model.name} at {model.server} does not answer: {e.message}"]
     return []
+
+
+def not_ollama(model: Model, status: str) -> str:
+    return f"What answers at {model.server} is not Ollama ({status}). Set OLLAMA_BASE_URL in .env."
+
+
+def says_why(response: Any) -> bool:
+    """Whether an answer has the form of an error of Ollama, or of OpenAI's interface."""
+    try:
+        return "error" in response.json()
+    except (ValueError, TypeError):
+        return False
 
 
 async def _show_progress(model: Model, load: asyncio.Task[None]) -> None:
