@@ -372,6 +372,71 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog.Catalog, text map[st
 			t.Errorf("seed %d: .env.example names %s, which nothing reads", seed, name)
 		}
 	}
+	for _, problem := range wrongDefaults(text["server/.env.example"], all) {
+		t.Errorf("seed %d: %s", seed, problem)
+	}
+}
+
+// wrongDefaults returns which defaults of .env.example are not those that the code takes. It knows
+// os.getenv with a text, os.environ.setdefault, which comes first, and a line of a dictionary with a number.
+func wrongDefaults(env, code string) (problems []string) {
+	taken := map[string]string{}
+	for _, form := range []string{
+		`(?m)^    "([A-Z_]+)": ([0-9_]+),`,
+		`os\.getenv\(\s*"([A-Z0-9_]+)", "([^"]+)"`,
+		`os\.environ\.setdefault\("([A-Z0-9_]+)", "([^"]+)"\)`,
+	} {
+		for _, m := range regexp.MustCompile(form).FindAllStringSubmatch(code, -1) {
+			taken[m[1]] = m[2]
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?m)^#.* \(default: (.+)\)\n(?:# )?([A-Z0-9_]+)=`).
+		FindAllStringSubmatch(env, -1) {
+		if got := taken[m[2]]; got != "" && strings.ReplaceAll(got, "_", "") != strings.ReplaceAll(m[1], "_", "") {
+			problems = append(problems, fmt.Sprintf("the default of %s is %s, not %s", m[2], got, m[1]))
+		}
+	}
+	return problems
+}
+
+// The default of a model may depend on the language: Whisper's own knows only English.
+func TestWrongDefaults(t *testing.T) {
+	const env = "# optional: seconds (default: 10)\n# SECONDS=\n\n# optional: a model (default: m_1)\n# MODEL=\n" +
+		"# optional: characters (default: 4000)\n# CHARS=\n# optional: no default\n# OTHER=\n"
+	for code, want := range map[string]string{
+		`os.getenv("SECONDS", "10") os.getenv("MODEL", "m_1") os.getenv("OTHER", "x")`: "",
+		"\n    \"CHARS\": 4_000,\n":                                       "",
+		"\n    \"CHARS\": 5_000,\n":                                       "the default of CHARS is 5_000, not 4000",
+		`os.getenv("SECONDS", "9")`:                                       "the default of SECONDS is 9, not 10",
+		"os.getenv(\n\"MODEL\", \"m_2\"":                                  "the default of MODEL is m_2, not m_1",
+		`os.environ.setdefault("MODEL", "m_2") os.getenv("MODEL", "m_1")`: "the default of MODEL is m_2, not m_1",
+	} {
+		if got := strings.Join(wrongDefaults(env, code), "; "); got != want {
+			t.Errorf("%s: %q, want %q", code, got, want)
+		}
+	}
+	cat := catalog.New()
+	for _, language := range []string{"", "de", "en", "ja"} {
+		for _, kind := range catalog.ServiceKinds {
+			for _, s := range cat.List(kind) {
+				if language != "" && !s.Speaks(language) {
+					continue
+				}
+				speaking := s.Speaking(language)
+				code := speaking.Build.Statements
+				if language == "" {
+					code = regexp.MustCompile(`.*# when: language`).ReplaceAllString(code, "")
+				}
+				env := ""
+				for _, v := range speaking.Env {
+					env += strings.Join(v.Lines(), "\n") + "\n"
+				}
+				for _, problem := range wrongDefaults(env, code) {
+					t.Errorf("%s, %q: %s", s.Label, language, problem)
+				}
+			}
+		}
+	}
 }
 
 // Each value that is put into YAML, TOML or JSON stands in quotes: a project may be called null or
