@@ -16,9 +16,16 @@ import openai
 from loguru import logger
 from pipecat.frames.frames import Frame, LLMContextFrame, TTSSpeakFrame, UserStartedSpeakingFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.processors.frame_processor import (
+    FrameDirection,
+    FrameProcessor,
+    FrameProcessorSetup,
+)
 from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
 from pipecat.services.ollama.llm import OLLamaLLMService
+
+from vbot import reading
+from vbot.reading import ReadingAhead
 
 ADDRESS = "http://localhost:11434"  # unless OLLAMA_BASE_URL is set
 KEEP_ALIVE = "24h"  # how long the model stays in memory unused; Ollama's default is 5 minutes
@@ -42,6 +49,8 @@ class Model:
     def __init__(self, server: str, name: str):
         self.server, self.name = server, name
         self.problem = ""  # why it could not be loaded
+        self.sessions = 0  # that use it
+        self._reads = asyncio.Lock()  # ahead
         self._load: asyncio.Task[None] | None = None
 
     def load(self) -> asyncio.Task[None]:
@@ -53,6 +62,20 @@ class Model:
         if not self._load or self._load.done():
             self._load = asyncio.create_task(self._request_load())
         return self._load
+
+    def may_read_ahead(self) -> bool:
+        """Whether it can read a part of a question without keeping anybody waiting."""
+        return self.sessions == 1 and not self.is_loading() and not self._reads.locked()
+
+    async def read_ahead(self, llm: OLLamaLLMService, context: LLMContext) -> None:
+        """Have the model read a conversation that goes on, unless it does so already."""
+        if self._reads.locked():
+            return
+        async with self._reads:
+            try:
+                await self.read(llm, context)
+            except openai.OpenAIError as e:  # the question will tell
+                logger.debug(f"{self.name} has not read ahead: {e}")
 
     def is_loading(self) -> bool:
         return bool(self._load and not self._load.done())
@@ -154,6 +177,8 @@ class ModelLoader(FrameProcessor):
         super().__init__()
         self._llm, self._context, self._still_loading = llm, context, still_loading
         self._reading: asyncio.Task[None] | None = None
+        self._ahead: ReadingAhead | None = None
+        self._model: Model | None = None  # that this session counts for
         self._telling: asyncio.Task[None] | None = None
 
     def delays_answer(self) -> bool:
@@ -161,15 +186,36 @@ class ModelLoader(FrameProcessor):
         service = service_of(self._llm)
         return bool(service and model_of(service).is_loading())
 
+    async def setup(self, setup: FrameProcessorSetup):
+        await super().setup(setup)
+        if not (service := service_of(self._llm)):
+            return
+        model = self._model = model_of(service)
+        model.sessions += 1
+        if not (reading.is_on() and reading.is_on_this_machine(model.server, model.name)):
+            return
+        if hear := reading.ear_of(setup.pipeline_worker.pipeline):
+
+            async def read(words: str) -> None:
+                said: Any = {"role": "user", "content": words}
+                context = LLMContext([*self._context.messages, said], tools=self._context.tools)
+                await model.read_ahead(service, context)
+
+            self._ahead = ReadingAhead(hear, read, model.may_read_ahead)
+
     async def process_frame(self, frame: Frame, direction: FrameDirection):
         await super().process_frame(frame, direction)
+        if self._ahead:
+            self._ahead.take(frame)
         if service := service_of(self._llm):
             match frame:
                 case TTSSpeakFrame(text=greeting) if not self._reading:
                     self._reading = self.create_task(self._read_ahead(service, greeting))
                 case UserStartedSpeakingFrame():
                     model_of(service).load()  # while the person speaks
-                case LLMContextFrame():
+                case LLMContextFrame(context=context):
+                    if self._ahead:
+                        await self._ahead.stop(last_words(context))
                     await self._wait_for(model_of(service))
         await self.push_frame(frame, direction)
 
@@ -198,16 +244,25 @@ class ModelLoader(FrameProcessor):
         await asyncio.wait({model.load()})
         spoken: Any = {"role": "assistant", "content": greeting}
         context = LLMContext([*self._context.messages, spoken], tools=self._context.tools)
-        try:
-            await model.read(service, context)
-        except openai.OpenAIError as e:  # the first question will tell
-            logger.debug(f"{model.name} has not read ahead: {e}")
+        await model.read_ahead(service, context)
 
     async def cleanup(self):
+        if self._ahead:
+            await self._ahead.close()
+        if self._model:
+            self._model.sessions -= 1
+            self._model = None
         for task in (self._reading, self._telling):
             if task:
                 await self.cancel_task(task)
         await super().cleanup()
+
+
+def last_words(context: LLMContext) -> str:
+    """Return what the person has said last."""
+    last: Any = context.messages[-1] if context.messages else None
+    content = last.get("content") if isinstance(last, dict) else None
+    return content if isinstance(content, str) else ""
 
 
 async def prepare(llm: Any) -> list[str]:

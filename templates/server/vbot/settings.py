@@ -33,6 +33,7 @@ FORMS = {
     "MAX_SESSIONS": (r"\d+", "4"),
     "MAX_SESSIONS_PER_ADDRESS": (r"[1-9]\d*", "2"),
     "MAX_SESSION_SECONDS": (r"\d+", "3600"),
+    "READ_AHEAD": (r"on|off", "on"),
     "SILENCE_SECONDS": (r"\d+(\.\d+)?", "10"),
     "STARTS_PER_MINUTE": (r"\d+", "6"),
 }
