@@ -204,9 +204,7 @@ def test_what_two_transcripts_agree_on(one: str, other: str, certain: str) -> No
         ("http://localhost.example.com", "llama3.2", False),
     ],
 )
-def test_only_a_model_on_this_machine_reads_ahead(
-    address: str, model: str, is_here: bool
-) -> None:
+def test_only_a_model_on_this_machine_reads_ahead(address: str, model: str, is_here: bool) -> None:
     assert is_on_this_machine(address, model) == is_here
 
 
