@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from types import ModuleType
 from typing import Any
 
@@ -331,7 +331,7 @@ class Moonshine(Ears):
     def __init__(self, settings: Any = None) -> None:
         super().__init__()
 
-    async def run_stt(self, audio: bytes) -> Any:
+    async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
         words = ["What", "is", "the", "capital", "of", "France"]
         yield TranscriptionFrame(" ".join(words[: len(audio) // 16000]), "", "")
 

@@ -5,6 +5,7 @@ A page that is not told takes the end for a connection that was lost.
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from loguru import logger
 from pipecat.frames.frames import CancelFrame, EndFrame, Frame, OutputTransportMessageUrgentFrame
@@ -46,7 +47,7 @@ class Ending:
 
     def __init__(self, transport: BaseTransport, has_page: bool, silence: float | None):
         self._has_page, self._silence = has_page, silence
-        self._output = transport.output()
+        self._output: Any = transport.output()
         self._task, self._presence = asyncio.current_task(), present.get()
         self._left = False
         self.why = ""
@@ -84,8 +85,9 @@ class Ending:
     def in_words(self) -> str:
         """Return why it ended, for the log; "" if nobody knows."""
         words = WORDS.get(self.why, "")
-        is_idle = self.why == "silence" and self._has_page and self._silence
-        return f"{words} for {self._silence / 60:.0f} minutes" if is_idle else words
+        if self.why == "silence" and self._has_page and self._silence:
+            words += f" for {self._silence / 60:.0f} minutes"
+        return words
 
     async def _tell(self) -> None:
         if not self._has_page or self.why in ("person", "failure"):

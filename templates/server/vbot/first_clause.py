@@ -1,7 +1,7 @@
 """Lets the voice begin with the first piece of an answer, while the model writes the rest.
 
-A language model on your own machine may need two seconds for a sentence. The piece is a clause, or at
-most a few words up to where a phrase begins: "Paris is the capital", and then "of France today."
+A language model on your own machine may need two seconds for a sentence. The piece is a clause, or
+a few words up to where a phrase begins: "Paris is the capital", and then "of France today."
 """
 
 import re
@@ -22,8 +22,8 @@ PHRASES = {
     "de": "als an auf aus bei bis damit dass denn durch für gegen in mit nach ob oder ohne seit "
     "sondern sowie über um und unter von vor weil wenn wie zu zum zur zwischen "
     "hat haben ist kann können sind war waren werden wird",
-    "en": "about after and as at because before between but by during for from if in into near of on "
-    "or over since so than that through to under until when where which while who with without "
+    "en": "about after and as at because before between but by during for from if in into near of "
+    "on or over since so than that through to under until when where which while who with without "
     "are can could has have is may must should was were will would",
     "es": "a aunque como con cuando desde donde durante en entre hasta mientras o para pero por "
     "porque que según si sin sobre y era es está están fue hay puede son tiene",
@@ -34,8 +34,8 @@ PHRASES = {
     "nl": "aan als bij binnen dan dat die door en in maar met na naar of om omdat onder op over "
     "sinds te tegen terwijl toen tot tussen uit van voor waar want zonder "
     "heeft is kan waren was zijn",
-    "pt": "a ao até com como da de desde do durante e em entre mas na no onde ou para pela pelo por "
-    "porque quando que se sem sob sobre é era está foi pode são tem",
+    "pt": "a ao até com como da de desde do durante e em entre mas na no onde ou para pela pelo "
+    "por porque quando que se sem sob sobre é era está foi pode são tem",
 }
 
 

@@ -1,12 +1,12 @@
 """Has the model of Ollama read what a person says, while they speak.
 
-A model without a GPU takes about a second to read a question. What it has read stays in its cache, so
-that it has to read only the last words when the question is complete. Whatever it answers to a part
-of a question is thrown away.
+A model without a GPU takes about a second to read a question. What it has read stays in its cache,
+so that it has to read only what has changed when the question is complete. Whatever it answers to a
+part of a question is thrown away.
 
-This is done only if it costs nothing but time of this machine: the model and the speech to text run on
-it. It is done while one person talks with the model, as Ollama keeps one conversation in its cache
-unless OLLAMA_NUM_PARALLEL says otherwise. READ_AHEAD=off in .env switches it off.
+This is done only if it costs nothing but time of this machine: the model and the speech to text run
+on it. It is done while one person talks with the model, as Ollama keeps one conversation in its
+cache unless OLLAMA_NUM_PARALLEL says otherwise. READ_AHEAD=off in .env switches it off.
 """
 
 import asyncio
@@ -33,6 +33,7 @@ from vbot.monitor import processors_of
 EVERY = 0.4  # seconds between two looks at what has been said
 RATE = 16000  # samples a second of the sound
 BEFORE = RATE  # bytes of sound before speech was detected: half a second
+MIN_WORDS = 2  # fewer change too often
 LONGEST = 15 * 2 * RATE  # bytes: hearing more again and again takes too long
 AFTER = bytes(RATE)  # silence, without which models lose the last word
 MOONSHINE = "pipecat.services.moonshine.stt"
@@ -57,6 +58,7 @@ class ReadingAhead:
         self._following: asyncio.Task[None] | None = None
         self._given: list[str] = []  # to the model, in this turn
         self._readings = self._in_vain = 0
+        self._turns = self._whole = 0  # of turns, and of those that had been read when they ended
 
     def take(self, frame: Frame) -> None:
         """Take note of a frame of the person."""
@@ -79,17 +81,16 @@ class ReadingAhead:
             logger.debug(f"Nothing is read ahead: {e!r}")
 
     async def _read_while_spoken(self) -> None:
-        """Have the model read when more words are certain, until the person pauses."""
-        before: list[str] = []
+        """Have the model read what is heard whenever it changes, until the person pauses."""
         while self._speaks and len(self._sound) < LONGEST:
             await asyncio.sleep(EVERY)
             if not (self._speaks and self._sound and self._may_read()):
                 continue
-            words = words_of(await self._hear(bytes(self._sound) + AFTER))
-            certain, before = " ".join(agreed(before, words)), words
-            if certain and certain not in self._given and self._speaks and self._may_read():
-                self._given.append(certain)
-                await self._read(certain)
+            heard = await self._hear(bytes(self._sound) + AFTER)
+            is_new = len(words_of(heard)) >= MIN_WORDS and heard not in self._given[-1:]
+            if is_new and self._may_read():
+                self._given.append(heard)
+                await self._read(heard)
 
     async def stop(self, said: str = "") -> None:
         """End the turn: stop reading, as the model is to answer.
@@ -102,14 +103,20 @@ class ReadingAhead:
             await asyncio.wait({self._following})
         self._speaks = self._in_turn = False
         self._sound.clear()
-        self._readings += len(self._given)
-        self._in_vain += sum(not said.startswith(given) for given in self._given)
+        if self._given:
+            self._turns += 1
+            self._whole += self._given[-1] == said
+            self._readings += len(self._given)
+            self._in_vain += sum(not begins(said, given) for given in self._given)
         self._given.clear()
 
     async def close(self) -> None:
         await self.stop()
         if self._readings:
-            logger.debug(f"Read ahead {self._readings} times, {self._in_vain} in vain")
+            logger.debug(
+                f"Read ahead {self._readings} times, {self._in_vain} in vain, "
+                f"and {self._whole} of {self._turns} turns as a whole"
+            )
 
 
 def words_of(text: str) -> list[str]:
@@ -117,11 +124,10 @@ def words_of(text: str) -> list[str]:
     return text.rstrip(" .,?!…。、，？！").split()
 
 
-def agreed(one: list[str], other: list[str]) -> list[str]:
-    """Return the words with which both texts begin. Transcripts of parts change at their ends."""
-    both = zip(one, other, strict=False)
-    count = next((n for n, (a, b) in enumerate(both) if a != b), min(len(one), len(other)))
-    return other[:count]
+def begins(text: str, part: str) -> bool:
+    """Whether a text begins with the words of a part, so that reading the part was of use."""
+    words = words_of(part)
+    return words_of(text)[: len(words)] == words
 
 
 def is_on_this_machine(address: str, model: str) -> bool:

@@ -8,7 +8,7 @@ import pipecat.services.kokoro.tts as service
 
 from vbot.downloads import fetch, replace
 
-Kokoro: Any = service.Kokoro
+Kokoro: Any = vars(service)["Kokoro"]
 
 
 def fetch_file(url: str, to: Path) -> None:

@@ -7,7 +7,7 @@ import pipecat.services.moonshine.stt as service
 
 from vbot.downloads import fetch, replace
 
-string_to_model_arch = service.string_to_model_arch
+string_to_model_arch: Any = vars(service)["string_to_model_arch"]
 
 
 def fetch_model(language: str, arch: Any = None) -> Any:
