@@ -30,8 +30,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Note which tools the bot has in the tests that were chosen."""
     modules: dict[str, ModuleType] = {}
     for item in session.items:
-        if isinstance(item, pytest.Function) and hasattr(item.module, TOOLS):
-            modules[item.module.__name__] = item.module
+        module = item.module if isinstance(item, pytest.Function) else None
+        if module and hasattr(module, TOOLS):
+            modules[module.__name__] = module
     os.environ[TOOLS] = " ".join(modules)
 
 
