@@ -1,6 +1,6 @@
 """Tests that another service takes over. A project has this file in tests/.
 
-bot.py has the recipe of AGENTS.md, whose second services have the addresses BACKUP_*. The bot
+bot.py has the recipe of RECIPES.md, whose second services have the addresses BACKUP_*. The bot
 begins each session with the first ones. FIGURES names a file for the seconds that it took.
 """
 

@@ -51,6 +51,7 @@ func isRecorded(name string) bool { return !IsGuide(name) && !IsOwn(name) && nam
 var writtenOnce = []string{
 	".github/workflows/test.yml",
 	"server/agent.py",
+	"server/tests/appointments.py",
 	"server/tests/conftest.py",
 	"server/tests/test_agent.py",
 }
