@@ -20,6 +20,7 @@ type Service struct {
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
 	Loop    string   // "yes" if its constructor needs the event loop, and so cannot run in a thread
 	KeysURL string   // where a person gets the keys
+	Region  Region   // where it offers to process what it is sent in the EU
 	// Starts is "context" if a realtime session starts with the first context, "" if with the connection.
 	Starts string
 	// Turns is Python code that makes the service wait longer before the person's turn ends, if the

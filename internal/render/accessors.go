@@ -217,6 +217,16 @@ func (d *Data) CloudNeeds() string {
 	return strings.Join(names, ", ")
 }
 
+// OfOthers are the services and carriers that other companies run, so that they process what people say.
+func (d *Data) OfOthers() (others []Service) {
+	for _, s := range d.all() {
+		if !s.Local() && s.KeysURL != "" {
+			others = append(others, s)
+		}
+	}
+	return others
+}
+
 // LoadsModels reports whether a model has to be loaded or warmed up before the first session.
 func (d *Data) LoadsModels() bool { return d.LocalLLM() || len(d.LocalModels()) > 0 }
 
