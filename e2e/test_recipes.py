@@ -148,6 +148,7 @@ NAMED = {
     ("RECIPES.md", "vbot.hang_up"): "what telephone bots have",
     ("DEPLOY.md", 'TransferFrame(number, caller_id="+15557654321")'): "another form of the example",
     ("DEPLOY.md", 'client["id"]'): "what there is",
+    ("DEPLOY.md", 'conversation.monitor.add_event_handler("on_failed", ...)'): "what there is",
 }
 
 

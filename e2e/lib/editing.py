@@ -90,6 +90,8 @@ def with_imports(source: str, imports: str) -> str:
     lines = f"{imports.strip()}\n"
     if not there.isdisjoint(wanted):
         lines = "".join(f"{line}\n" for line in wanted if line not in there)
+    if not lines.strip():
+        return source
     before, place, after = source.rpartition("# isort: split\n")
     if not place:
         return with_own_import(source, imports)

@@ -11,6 +11,7 @@ from aiohttp import web
 from appointments import DOWN, TAKEN, book_appointment
 from vbot.testing import Api, Script, Services, Tester, called
 
+
 class Appointments(Api):
     """Plays the API, in which one time is taken."""
 
