@@ -301,6 +301,35 @@ func TestDocumentsStayShort(t *testing.T) {
 	}
 }
 
+// A coding agent reads little before the bot is changed and tested: AGENTS.md, and the files that it names for
+// that. 3.5 characters are a token; the tokenizers of large models make 3.6 to 4 of such text.
+func TestAgentsReadLittle(t *testing.T) {
+	parallel(t)
+	const limit, characters = 7000, 3.5
+	for _, options := range []string{cascade, "-t twilio -t smallwebrtc -m cascade --stt deepgram " +
+		"--llm openai --tts cartesia --language de --self-host"} {
+		dir := t.TempDir()
+		vbot(t, dir, append([]string{"init", ".", "--eval"}, strings.Fields(options)...)...).wantCode(t, 0)
+		tree, read := filetest.Tree(t, dir), 0
+		for _, name := range []string{
+			"AGENTS.md", "server/agent.py", "server/bot.py", "server/tests/test_agent.py", "server/tests/appointments.py",
+		} {
+			if tree[name] == "" {
+				t.Errorf("there is no %s", name)
+			}
+			if name != "AGENTS.md" && !strings.Contains(tree["AGENTS.md"], strings.TrimPrefix(name, "server/")) {
+				t.Errorf("AGENTS.md does not name %s", name)
+			}
+			read += len(tree[name])
+		}
+		if tokens := int(float64(read) / characters); tokens > limit {
+			t.Errorf("an agent reads %d tokens, more than %d", tokens, limit)
+		} else {
+			t.Logf("%d tokens", tokens)
+		}
+	}
+}
+
 // Sizes and counts in README.md are those that docs/performance.md measured, and the limit in AUDIT.md,
 // which release/audit checks, is no more than 3 percent above that size.
 func TestFiguresInDocuments(t *testing.T) {

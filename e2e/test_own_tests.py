@@ -230,7 +230,7 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
     done = pytest_in(project, "tests/test_days.py", "-k", "test_days")
     assert done.returncode == 1, done.stdout
     assert re.search(
-        r"The tool days_until failed: ValueError: .*\(days\.py, line 14, in days_until: days = ",
+        r"The tool days_until failed: ValueError: .*\(days\.py, line 13, in days_until: days = ",
         done.stdout,
     ), done.stdout
 
