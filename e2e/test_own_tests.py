@@ -226,7 +226,7 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
     assert "unexpected keyword argument 'days'" in done.stdout, done.stdout
 
     tests.write_text(TOOL)
-    module.write_text(editing.replaced(module.read_text(), ("(day) - today", "(day + '?') - today")))
+    module.write_text(editing.replaced(module.read_text(), ("(day) -", "(day + '?') -")))
     done = pytest_in(project, "tests/test_days.py", "-k", "test_days")
     assert done.returncode == 1, done.stdout
     assert re.search(
@@ -244,13 +244,11 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
 
 def test_callers_book_at_an_api_of_the_owner(project: bots.Project) -> None:
     """Once the example has been moved, as RECIPES.md says. No test changes."""
-    example, moved = (project.server / place for place in ("tests/appointments.py", "appointments.py"))
+    moved, example = project.server / "appointments.py", project.server / "tests/appointments.py"
     text, title = example.read_text(), "A tool that calls your own HTTP API"
+    recipes.follow(project, "RECIPES.md", title, recipes.tool)
     example.unlink()
     try:
-        recipes.follow(
-            project, "RECIPES.md", title, functools.partial(recipes.tool, example=text)
-        )
         done = pytest_in(project, "tests")
         assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
     finally:
@@ -286,10 +284,10 @@ def test_required_variables_have_values_in_tests(project: bots.Project) -> None:
     assert done.returncode == 0, done.stdout
 
     bot = project.server / "bot.py"
-    wrong = ("if __name__", "if not os.getenv('LINE'):\n    raise SystemExit('no LINE')\nif __name__")
+    wrong = ("\nif __name__", "\nif not os.getenv('A'):\n    raise SystemExit('no A')\nif __name__")
     bot.write_text(editing.replaced(bot.read_text(), wrong))
     done = pytest_in(project, *one)
-    assert done.returncode == 1 and "bot.py did not start:\nno LINE" in done.stdout, done.stdout
+    assert done.returncode == 1 and "bot.py did not start:\nno A" in done.stdout, done.stdout
     assert len(done.stdout.splitlines()) < 15, done.stdout
 
 

@@ -1,4 +1,4 @@
-"""The monitor leaves healthy bots alone, and the code in RECIPES.md for timeouts works unchanged."""
+"""The monitor leaves healthy bots alone, and the code in RECIPES.md for timeouts works as it is."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The changes to agent.py and bot.py in README.md, AGENTS.md and RECIPES.md of a project work unchanged."""
+"""The changes to agent.py and bot.py in a project's README.md and RECIPES.md work unchanged."""
 
 import ast
 import time
@@ -164,6 +164,7 @@ def test_a_realtime_model_is_patient_and_not_interrupted(vbot: Path) -> None:
     network.run(conversation)
 
 
+LONG_MESSAGES = {"MAX_MESSAGE_CHARS": "40000"}
 LONG = " ".join(["all of this is long"] * 1700)  # more than 8000 tokens, as the framework counts
 
 
@@ -175,7 +176,7 @@ def test_a_long_conversation_is_summarized(project: bots.Project) -> None:
     async def conversation() -> None:
         async with (
             stand_ins([QUESTION], {QUESTION: ANSWER, LONG: ANSWER}) as services,
-            project.bot(services.env) as bot,
+            project.bot(services.env | LONG_MESSAGES) as bot,
             called(bot) as caller,
         ):
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DOCUMENTS = ("AGENTS.md", "README.md", "RECIPES.md", "DEPLOY.md", "client/README.md", "deploy/README.md")
+DOCUMENTS = ("AGENTS.md", "README.md", "RECIPES.md", "DEPLOY.md")
+DOCUMENTS += ("client/README.md", "deploy/README.md")
 TITLE = re.compile(r"#+ (?P<heading>.+)|(?:- )?\*\*(?P<bold>[^*]+)\*\*")
 BLOCK = re.compile(r"(?ms)^( *)```(\w*)\n(.*?)^\1```$")
 PLACE = re.compile(r"\A# In \w+\.\n")

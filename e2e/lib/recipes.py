@@ -54,8 +54,9 @@ OTHERS = ("conftest.py", "self_host.py", "sentences.py", "webhooks.py")
 
 def read(project: bots.Project) -> Files:
     """The files that recipes change, and those that they have added."""
-    files = sorted(project.server.glob("*.py"))
-    return {file.name: file.read_text() for file in files if file.name not in OTHERS}
+    files = sorted(file for file in project.server.glob("*.py") if file.name not in OTHERS)
+    examples = project.server.glob("tests/appointments.py")
+    return {str(file.relative_to(project.server)): file.read_text() for file in (*files, *examples)}
 
 
 def write(project: bots.Project, files: Files) -> None:
@@ -93,16 +94,21 @@ def variables(source: str, section: Section) -> str:
     return with_imports(source, "import os\n\nfrom vbot import Needs\n")
 
 
-def tool(files: Files, section: Section, example: str = "") -> Files:
+def tool(files: Files, section: Section) -> Files:
     """README.md, RECIPES.md, DEPLOY.md: a tool in a file of its own, and what it needs in .env.
 
-    Its text is in the document, or else it is the example, which is moved.
+    Its text is in the document, or else it is an example of tests/, which is moved.
     """
-    [block] = section.blocks or [example]
     words = " ".join(section.text.split())
     line = section.code("from ")
     _, module, *_ = line.split()
-    assert f"`server/{module}.py`" in words or "move the file to `server/`" in words
+    if section.blocks:
+        assert f"`server/{module}.py`" in words
+        [block] = section.blocks
+    else:
+        assert f"`server/tests/{module}.py`" in words and "move the file to `server/`" in words
+        block = files[f"tests/{module}.py"]
+        files = {name: text for name, text in files.items() if name != f"tests/{module}.py"}
     [name] = re.findall(r"`(\w+),` to `TOOLS`", words)
     source = listed(with_own_import(files["agent.py"], line), name)
     if needed := re.search(r'((?:`"\w+",`(?:,| and)? )+)to `REQUIRED`', words):
