@@ -16,7 +16,7 @@ from conversation import KEYS, QUESTION, stand_ins
 from phones import TwilioAPI, TwilioCaller
 from socket_clients import SocketCaller, WebSocketCaller
 from test_bots import CASCADE
-from test_self_host import PHONE, TOKEN, metrics
+from test_self_host import PHONE, TOKEN
 from webrtc_client import WebRTCCaller
 
 FREE_WITHIN = 10  # seconds
@@ -72,8 +72,7 @@ def test_whoever_leaves_early_frees_the_place(
                 took.append(await free_after(bot))
             figures.append(f"leaving, {script}: {', '.join(f'{t:.1f}' for t in took)} s")
             if bot.probes:
-                async with aiohttp.ClientSession() as http:
-                    shown = await metrics(http, bot.probes)
+                shown = await bot.metrics()
                 assert shown['bot_sessions_ended_total{why="left"}'] == len(took)
             async with webrtc_client.call(bot.url) as page:
                 await greeted(page)

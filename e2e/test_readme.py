@@ -164,7 +164,6 @@ def test_a_realtime_model_is_patient_and_not_interrupted(vbot: Path) -> None:
     network.run(conversation)
 
 
-LONG_MESSAGES = {"MAX_MESSAGE_CHARS": "40000"}
 LONG = " ".join(["all of this is long"] * 1700)  # more than 8000 tokens, as the framework counts
 
 
@@ -176,7 +175,7 @@ def test_a_long_conversation_is_summarized(project: bots.Project) -> None:
     async def conversation() -> None:
         async with (
             stand_ins([QUESTION], {QUESTION: ANSWER, LONG: ANSWER}) as services,
-            project.bot(services.env | LONG_MESSAGES) as bot,
+            project.bot({**services.env, "MAX_MESSAGE_CHARS": "100000"}) as bot,
             called(bot) as caller,
         ):
 

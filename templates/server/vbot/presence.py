@@ -116,7 +116,7 @@ def connection_state(arguments: types.RunnerArguments) -> str:
     return ""
 
 
-present: ContextVar[Presence | None] = ContextVar("present", default=None)  # of this session
+present: ContextVar[Presence | None] = ContextVar("present", default=None)
 
 
 @contextlib.asynccontextmanager
