@@ -290,7 +290,7 @@ func TestDocumentsStayShort(t *testing.T) {
 		"golden/quickstart/README.md": 650,
 	}
 	for _, name := range goldenBots(t) {
-		limits["golden/"+name+"/README.md"], limits["golden/"+name+"/DEPLOY.md"] = 1000, 1900
+		limits["golden/"+name+"/README.md"], limits["golden/"+name+"/DEPLOY.md"] = 1000, 1600
 	}
 	for name, limit := range limits {
 		if n := len(strings.Fields(document(t, name))); n > limit {
@@ -299,31 +299,32 @@ func TestDocumentsStayShort(t *testing.T) {
 	}
 }
 
-// A coding agent reads little before the bot is changed and tested: AGENTS.md, and the files that it names for
-// that. 3.5 characters are a token; the tokenizers of large models make 3.6 to 4 of such text.
+// A coding agent reads little before the bot is changed and tested: AGENTS.md, and the files that it names
+// for that. 3.5 characters are a token; the tokenizers of large models make 3.6 to 4 of such text.
 func TestAgentsReadLittle(t *testing.T) {
 	parallel(t)
 	const limit, characters = 7000, 3.5
-	for _, options := range []string{cascade, "-t twilio -t smallwebrtc -m cascade --stt deepgram " +
-		"--llm openai --tts cartesia --language de --self-host"} {
+	const hotline = "-t twilio -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia " +
+		"--language de --self-host"
+	for _, options := range []string{cascade, hotline} {
 		dir := t.TempDir()
-		vbot(t, dir, append([]string{"init", ".", "--eval"}, strings.Fields(options)...)...).wantCode(t, 0)
-		tree, read := filetest.Tree(t, dir), 0
-		for _, name := range []string{
-			"AGENTS.md", "server/agent.py", "server/bot.py", "server/tests/test_agent.py", "server/tests/appointments.py",
-		} {
-			if tree[name] == "" {
-				t.Errorf("there is no %s", name)
-			}
-			if name != "AGENTS.md" && !strings.Contains(tree["AGENTS.md"], strings.TrimPrefix(name, "server/")) {
+		vbot(t, dir, append(strings.Fields("init . --eval"), strings.Fields(options)...)...).wantCode(t, 0)
+		tree := filetest.Tree(t, dir)
+		read := len(tree["AGENTS.md"])
+		for _, name := range []string{"agent.py", "bot.py", "tests/test_agent.py", "tests/appointments.py"} {
+			if !strings.Contains(tree["AGENTS.md"], name) {
 				t.Errorf("AGENTS.md does not name %s", name)
 			}
-			read += len(tree[name])
+			text, ok := tree["server/"+name]
+			if !ok {
+				t.Errorf("there is no %s", name)
+			}
+			read += len(text)
 		}
-		if tokens := int(float64(read) / characters); tokens > limit {
+		tokens := int(float64(read) / characters)
+		t.Logf("%d tokens", tokens)
+		if tokens > limit {
 			t.Errorf("an agent reads %d tokens, more than %d", tokens, limit)
-		} else {
-			t.Logf("%d tokens", tokens)
 		}
 	}
 }
