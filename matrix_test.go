@@ -277,7 +277,7 @@ var matrixEdits = []struct {
 		return d.replace(botPy, "facts_about(runner_args)", `facts_about(runner_args, "customer")`)
 	}},
 	{"leaving the room", func(d *draftOfOwner) bool {
-		blocks := d.blocks("DEPLOY.md", "**A colleague in the room.**", "\n## ")
+		blocks := d.blocks("RECIPES.md", "\n## A colleague in the room", "\n## Telephone keys")
 		if blocks == nil {
 			return false
 		}

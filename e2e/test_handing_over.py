@@ -38,14 +38,14 @@ DIALED_IN = {
 }
 
 
-HAND_OVER = ("Handing a call to a person", recipes.hand_over)
-SHARE_THE_ROOM = ("A colleague in the room", recipes.shared_room)
+HAND_OVER = ("DEPLOY.md", "Handing a call to a person", recipes.hand_over)
+SHARE_THE_ROOM = ("RECIPES.md", "A colleague in the room", recipes.shared_room)
 
 
-def edit(project: bots.Project, *what: tuple[str, recipes.Recipe]) -> None:
-    """Do what DEPLOY.md says. The linter and the type check have nothing to say."""
-    for title, recipe in what:
-        recipes.follow(project, "DEPLOY.md", title, recipe)
+def edit(project: bots.Project, *what: tuple[str, str, recipes.Recipe]) -> None:
+    """Do what the documents say. The linter and the type check have nothing to say."""
+    for document, title, recipe in what:
+        recipes.follow(project, document, title, recipe)
     server = project.server
     bots.must(*DEV, "ruff", "check", "--no-cache", ".", cwd=server)
     bots.must(*DEV, "ruff", "format", "--no-cache", "--diff", ".", cwd=server)

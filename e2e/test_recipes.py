@@ -127,7 +127,7 @@ RECIPES: dict[Key, Recipe] = {
             "test_handing_over.py::test_a_call_over_sip_outlives_its_room",
         ),
     ),
-    ("DEPLOY.md", "A colleague in the room"): Recipe(
+    ("RECIPES.md", "A colleague in the room"): Recipe(
         recipes.shared_room, ("test_handing_over.py::test_the_bot_leaves_a_room_to_others",)
     ),
 }

@@ -249,7 +249,7 @@ hand_over = tool  # DEPLOY.md: one that hands a call to a person
 
 
 def shared_room(files: Files, section: Section) -> Files:
-    """DEPLOY.md: a room that a colleague joins, and that the bot can leave."""
+    """RECIPES.md: a room that a colleague joins, and that the bot can leave."""
     handlers, leave = section.blocks
     left = r'(?ms)^    @transport\.event_handler\("on_client_disconnected"\)\n.*?cancel\(\)\n'
     was = re.search(left, files["bot.py"])
