@@ -194,8 +194,17 @@ async def test_a_healthy_bot_is_waited_for(bot: Bot, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(person, "PATIENCE", 0.1)
     caller = person.Person(bot, Script())
     await caller.until(lambda: True, "say anything")
-    with pytest.raises(AssertionError, match="^The bot did not say anything."):
+    with pytest.raises(AssertionError, match="^The bot did not say anything.\n"):
         await caller.until(lambda: False, "say anything")
+
+
+async def test_what_the_model_was_told_is_shown(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence that never reached the model is not in it."""
+    monkeypatch.setattr(person, "PATIENCE", 0.1)
+    script = Script()
+    script.told([("assistant", "Hello."), ("user", "At ten.")])
+    with pytest.raises(AssertionError, match="The model was last told 'At ten.'.\n"):
+        await person.Person(bot, script).until(lambda: False, "say anything")
 
 
 async def test_a_model_that_speaks_takes_no_typed_text(bot: Bot) -> None:

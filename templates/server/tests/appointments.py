@@ -1,6 +1,6 @@
 """A tool that books appointments at an API of your own: an example, which is yours.
 
-When you use it, move it to agent.py: RECIPES.md says how.
+To give the bot this tool, move the file to server/: RECIPES.md says how.
 """
 
 import os

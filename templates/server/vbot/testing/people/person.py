@@ -165,8 +165,10 @@ class Person:
             if over or self._now() > deadline:
                 ended = "The bot hung up and" if over else "The bot"
                 said = f" It said {self.words()!r}." if self.words() else ""
+                told = self.script.conversation
+                asked = f" The model was last told {told[-1][1]!r}." if told else ""
                 logged = self.bot.errors() or "Its log has no error."
-                raise AssertionError(f"{ended} did not {what}.{said}\n{logged}")
+                raise AssertionError(f"{ended} did not {what}.{said}{asked}\n{logged}")
             await asyncio.sleep(0.02)
 
     async def connect(self, http: aiohttp.ClientSession) -> None:
