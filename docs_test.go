@@ -580,7 +580,8 @@ func TestPaths(t *testing.T) {
 			_, rest, _ = strings.Cut(rest, "/") // several folders make up the client
 			name = "client/" + rest
 		}
-		if dir == "server" || dir == "deploy" || dir == "client" {
+		isDocument := dir == name && strings.HasSuffix(name, ".md.tmpl")
+		if isDocument || dir == "server" || dir == "deploy" || dir == "client" {
 			paths = append(paths, strings.TrimSuffix(name, ".tmpl"))
 		}
 	}
