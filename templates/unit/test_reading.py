@@ -108,7 +108,27 @@ def test_a_question_is_read_while_it_is_asked(debug: list[str]) -> None:
 def test_there_are_never_two_readings(takes: float) -> None:
     it = meets(Person(takes), asks)
     assert it.most == 1
-    assert it.cancelled == (1 if takes > 1 else 0)  # when the turn ends
+    assert it.cancelled == (1 if takes > 1 else 0)  # when the person pauses
+
+
+def test_a_busy_machine_is_left_alone() -> None:
+    """A reading that takes long would still be under way when the model is to answer."""
+
+    async def tells(it: Person) -> None:
+        await it.speaks(6)
+
+    assert len(meets(Person(takes=1.2), tells).read) == 1
+
+
+def test_a_reading_stops_when_the_person_pauses() -> None:
+    async def thinks(it: Person) -> None:
+        await it.speaks(1.3)
+        await it.pauses()
+        assert (it.running, it.cancelled) == (0, 1)
+        await it.speaks(1)  # and is not in the way of the next one
+        assert it.most == 1 and len(it.read) == 2
+
+    meets(Person(takes=60), thinks)
 
 
 def test_nothing_is_read_once_the_person_pauses() -> None:

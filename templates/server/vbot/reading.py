@@ -28,11 +28,12 @@ from pipecat.frames.frames import (
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.services.stt_service import STTService
 
-from vbot.monitor import processors_of
+from vbot.monitor import now, processors_of
 
 EVERY = 0.4  # seconds between two looks at what has been said
 RATE = 16000  # samples a second of the sound
 BEFORE = RATE  # bytes of sound before speech was detected: half a second
+SLOW = 1.0  # seconds that a reading takes on a machine that is too busy for more of them
 MIN_WORDS = 2  # fewer change too often
 LONGEST = 15 * 2 * RATE  # bytes: hearing more again and again takes too long
 AFTER = bytes(RATE)  # silence, without which models lose the last word
@@ -47,7 +48,7 @@ class ReadingAhead:
 
     Args:
         hear: Turns sound to text.
-        read: Has the model read. It is called once at a time, and cancelled when the turn ends.
+        read: Has the model read. It is called once at a time, and cancelled when the person pauses.
         may_read: Whether the model is free to read.
     """
 
@@ -69,20 +70,26 @@ class ReadingAhead:
                     del self._sound[:-BEFORE]
             case VADUserStartedSpeakingFrame():
                 self._speaks = self._in_turn = True
-                if not self._following or self._following.done():
-                    self._following = asyncio.create_task(self._follow())
+                self._following = asyncio.create_task(self._follow(self._following))
             case VADUserStoppedSpeakingFrame():
+                # The turn may be over: half a second later, the model is to be free.
                 self._speaks = False
+                if self._following:
+                    self._following.cancel()
 
-    async def _follow(self) -> None:
+    async def _follow(self, earlier: asyncio.Task[None] | None) -> None:
         try:
+            if earlier:
+                earlier.cancel()
+                await asyncio.wait({earlier})
             await self._read_while_spoken()
         except Exception as e:  # the turn goes on without it
             logger.debug(f"Nothing is read ahead: {e!r}")
 
     async def _read_while_spoken(self) -> None:
         """Have the model read what is heard whenever it changes, until the person pauses."""
-        while self._speaks and len(self._sound) < LONGEST:
+        took = 0.0
+        while self._speaks and len(self._sound) < LONGEST and took < SLOW:
             await asyncio.sleep(EVERY)
             if not (self._speaks and self._sound and self._may_read()):
                 continue
@@ -90,7 +97,9 @@ class ReadingAhead:
             is_new = len(words_of(heard)) >= MIN_WORDS and heard not in self._given[-1:]
             if is_new and self._may_read():
                 self._given.append(heard)
+                began = now()
                 await self._read(heard)
+                took = now() - began
 
     async def stop(self, said: str = "") -> None:
         """End the turn: stop reading, as the model is to answer.
