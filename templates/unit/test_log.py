@@ -15,7 +15,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi.frames import RTVISendTextFrame
 
 from vbot import log as vbot_log
-from vbot.log import A_MINUTE, LONGEST, ConversationLog, Repeats, parts_of
+from vbot.log import A_MINUTE, LONGEST, ConversationLog, Repeats, Turn, parts_of
 
 BOT = frames.BotStartedSpeakingFrame(), frames.BotStoppedSpeakingFrame()
 HEARD = frames.LLMContextUserTurnFrame("Who is there?", "now")
@@ -42,9 +42,15 @@ async def test_a_conversation(
     own, inner = IdentityFilter(), IdentityFilter()
     worker = PipelineWorker(Pipeline([own, Pipeline([inner])]))
     seconds = iter(range(1000))
-    clock = SimpleNamespace(monotonic=lambda: float(next(seconds)))
+    clock = SimpleNamespace(monotonic=lambda: float(next(seconds)), time=lambda: 1000.0)
     monkeypatch.setattr(vbot_log, "time", clock)
     it = ConversationLog(worker, with_words)
+    turns: list[Turn] = []
+
+    @it.event_handler("on_turn")
+    async def on_turn(log: ConversationLog, turn: Turn) -> None:
+        turns.append(turn)
+
     for frame in CONVERSATION:
         for source in (own, inner) if frame in (HEARD, SAID) else (own,):
             await it.on_push_frame(FramePushed(source, own, frame, FrameDirection.DOWNSTREAM, 0))
@@ -61,6 +67,13 @@ async def test_a_conversation(
         f"Read {read}",
         f"Answered after 1.0 s: {said}, and was interrupted",
         "Ended after 18 s",
+    ]
+    assert turns == [
+        Turn("bot", 1002.0, "It is me.", None, False),
+        Turn("person", 1006.0, "Who is there?"),
+        Turn("bot", 1009.0, "It is me.", 3.0, False),
+        Turn("person", 1013.0, "I typed."),
+        Turn("bot", 1014.0, "It is me.", 1.0, True),
     ]
 
 

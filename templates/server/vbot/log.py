@@ -4,6 +4,7 @@ import re
 import sys
 import time
 from collections.abc import Hashable
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,9 @@ from pipecat.frames.frames import (
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     LLMContextUserTurnFrame,
+    UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
 from pipecat.observers.base_observer import BaseObserver, FramePushed
@@ -181,10 +184,23 @@ def place_of(record: Any) -> Hashable:
     return (module, record["line"]) if module.startswith("pipecat.") else None
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What the person or the bot has said, or the person has typed."""
+
+    who: str  # "person" or "bot"
+    began_at: float  # Unix time of its first word
+    text: str
+    waited: float | None = None  # seconds from the person's last word to the bot's first
+    is_interrupted: bool | None = None  # the bot, by the person
+
+
 class ConversationLog(BaseObserver):
     """Logs what the person and the bot say in a conversation, and how long the person waits.
 
     What people say is personal data: without `with_words`, a line only counts the characters.
+
+    The event `on_turn` is called with each Turn, in their order.
 
     Args:
         worker: Runs the pipeline of bot.py. Only its own processors are logged, not those inside
@@ -194,8 +210,11 @@ class ConversationLog(BaseObserver):
 
     def __init__(self, worker: PipelineWorker, with_words: bool):
         super().__init__(observe_every_push=False)
+        self._register_event_handler("on_turn", sync=True)
         self._parts, self._with_words = parts_of(worker), with_words
         self._started_at = time.monotonic()
+        self._unix_time = time.time() - self._started_at  # of the monotonic clock's 0
+        self._first_word_at = 0.0  # of the person; 0 if it is not known
         self._last_word_at = 0.0  # of the person, if their speech is detected here
         self._turn_ended_at = 0.0
         self._asked_at = 0.0  # 0 if there is nothing to answer
@@ -209,6 +228,10 @@ class ConversationLog(BaseObserver):
         match data.frame:
             case ClientConnectedFrame():
                 logger.info("Connected")
+            case VADUserStartedSpeakingFrame(start_secs=since):
+                self._first_word_at = self._first_word_at or now - since
+            case UserStartedSpeakingFrame():
+                self._first_word_at = self._first_word_at or now
             case VADUserStoppedSpeakingFrame(stop_secs=silence):
                 self._last_word_at = now - silence
             case UserStoppedSpeakingFrame():
@@ -217,9 +240,12 @@ class ConversationLog(BaseObserver):
                 self._asked_at = self._last_word_at or self._turn_ended_at
                 self._last_word_at = self._turn_ended_at = 0.0
                 logger.info(f"Heard {self._shown(text)}")
+                began_at, self._first_word_at = self._first_word_at, 0.0
+                await self._tell("person", began_at or self._asked_at or now, text)
             case RTVISendTextFrame(text=text):
                 self._asked_at = now
                 logger.info(f"Read {self._shown(text)}")
+                await self._tell("person", now, text)
             case BotStartedSpeakingFrame():
                 self._is_speaking, self._is_interrupted = True, False
                 if self._answered_at <= self._asked_at:
@@ -229,19 +255,25 @@ class ConversationLog(BaseObserver):
             case InterruptionFrame() if self._is_speaking:
                 self._is_interrupted = True
             case LLMContextAssistantTurnFrame(text=text) if data.source in self._parts:
-                self._said(text)
+                await self._said(text, now)
 
     async def cleanup(self):
         logger.info(f"Ended after {time.monotonic() - self._started_at:.0f} s")
         await super().cleanup()
 
-    def _said(self, text: str) -> None:
+    async def _said(self, text: str, now: float) -> None:
         waited = self._answered_at - self._asked_at if self._asked_at else 0
         done = f"Answered after {waited:.1f} s:" if waited > 0 else "Said"
         end = ", and was interrupted" if self._is_interrupted else ""
         logger.info(f"{done} {self._shown(text)}{end}")
+        seconds = waited if waited > 0 else None
+        await self._tell("bot", self._answered_at or now, text, seconds, self._is_interrupted)
         self._asked_at = self._answered_at = 0.0
         self._is_interrupted = False
+
+    async def _tell(self, who: str, moment: float, text: str, *of_bot: Any) -> None:
+        turn = Turn(who, moment + self._unix_time, text, *of_bot)
+        await self._call_event_handler("on_turn", turn)
 
     def _shown(self, text: str) -> str:
         return repr(text) if self._with_words else f"{len(text)} characters"

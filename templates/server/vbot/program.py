@@ -6,7 +6,7 @@ from typing import Any
 
 from pipecat.runner.types import RunnerArguments
 
-from vbot import settings
+from vbot import records, settings
 
 
 def run(
@@ -30,7 +30,8 @@ def run(
 
     from vbot import local
 
-    settings.require(required)
+    settings.require([*required, records.problems])
+    records.start()
     for begin in background:
         begin()
     bot = local.prepare(app, bot)
