@@ -24,7 +24,7 @@ from standardwebhooks import Webhook as Signer
 from vbot.records.folder import Folder, id_in, lock, private
 
 # Seconds after each failure, and the last of them from then on.
-PAUSES = (5, 60, 300, 1800, 7200, 18000, 36000)
+PAUSES = (5, 60, 300, 900, 1800, 3600, 7200, 14400)
 GIVEN_UP_AFTER = 3 * 24 * 3600  # seconds
 TIMEOUT = 20.0  # seconds for a request and its answer
 MAX_ANSWER = 1_000_000  # bytes that are read of an answer
