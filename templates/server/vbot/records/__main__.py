@@ -182,14 +182,14 @@ def totals(listed: list[Fields], prices: PriceList) -> list[str]:
     """Return lines that sum sessions up."""
     lasted = sum(one["duration_seconds"] or 0 for one in listed)
     lines = [
-        f"{len(listed)} sessions, {length(lasted)}; ended by "
+        f"{len(listed)} session{'s' * (len(listed) > 1)}, {length(lasted)}; ended by "
         f"{counted(one['ended_by'] for one in listed)}; median wait "
         f"{seconds(median_wait(listed)) or 'unknown'}"
     ]
     for (service, model), sums in usage(listed).items():
         lines.append(f"{service}{f' {model}' if model else ''}: {sums or 'reports no usage'}")
     for problem, times in counts(one for record in listed for one in record["problems"]).items():
-        lines.append(f"Problem ({times} times): {problem}")
+        lines.append(f"Problem, {'once' if times == 1 else f'{times} times'}: {problem}")
     if cost := prices.cost(listed):
         lines.append(f"Cost: {cost}")
         lines += [f"No price in prices.toml: {name}" for name in cost.unknown]
