@@ -53,7 +53,9 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 			}
 			found := ""
 			for name, data := range files {
-				sameInAll := []string{".gitignore", "sentences.py", "cloud-deploy.toml", "pyproject.toml"}
+				sameInAll := []string{
+					".gitignore", ".dockerignore", "sentences.py", "cloud-deploy.toml", "pyproject.toml",
+				}
 				isWhole := slices.Contains(sameInAll, path.Base(name)) || strings.HasPrefix(name, "AGENT") ||
 					strings.HasPrefix(name, "server/vbot/")
 				if !isWhole { // what it says of the option is in every bot
@@ -724,7 +726,7 @@ func TestSelfHostRequires(t *testing.T) {
 	} {
 		p, _ := selfHosted(t, catalog.New(), "stt deepgram", "", transport)
 		files, err := p.Files()
-		if got := fmt.Sprint(p.SelfHostRequired(), p.Dependencies[2:]); err != nil || got != want {
+		if got := fmt.Sprint(p.SelfHostRequired(), p.Dependencies[3:]); err != nil || got != want {
 			t.Errorf("%s: %s, %v", transport, got, err)
 		}
 		_, required, _ := strings.Cut(string(files["server/self_host.py"]), "*bot.REQUIRED")
