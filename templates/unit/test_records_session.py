@@ -27,7 +27,7 @@ from vbot import Conversation, Service, TransferFrame, calls, facts, records
 from vbot.hosting.sessions import Sessions
 from vbot.log import Turn
 from vbot.records.folder import Fields, Folder
-from vbot.records.session import latency
+from vbot.records.session import bot_version, latency
 
 SCHEMA = json.loads((Path(records.__file__).with_name("schema.json")).read_text())
 TYPES: dict[str, Any] = {
@@ -339,7 +339,7 @@ async def test_what_is_said_done_and_used(
     monkeypatch.setenv("RECORDS_TEXT", "true" if with_text else "false")
     monkeypatch.setenv("RECORDS_NUMBERS", "last4")
     monkeypatch.setenv("BOT_VERSION", "7")
-    records.session.bot_version.cache_clear()
+    bot_version.cache_clear()
     record = await recorded(folder, speaks, with_transcript=not with_text)
     person, bot = record["turns"]
     assert (person["who"], bot["who"], bot["interrupted"]) == ("person", "bot", True)

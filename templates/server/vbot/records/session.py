@@ -144,7 +144,7 @@ class Record(BaseObserver):
         self._models: dict[str, str | None] = {}  # of services, by their labels
         self._usage: dict[tuple[str, str | None], Usage] = {}
         # Known at the start:
-        self._id = session_id(arguments)
+        self._session = session_id(arguments)
         self._transport = transport_of(arguments)
         call = call_of(arguments, transport)
         self._direction = direction_of(call)
@@ -279,7 +279,7 @@ class Record(BaseObserver):
         failures = transfers.failures if transfers else []
         lasted = round(self._lasted, 3) if self.ended_at else None
         return {
-            "id": self._id,
+            "id": self._session,
             "started_at": rfc3339(self.started_at),
             "ended_at": rfc3339(self.ended_at) if self.ended_at else None,
             "duration_seconds": lasted,
