@@ -194,7 +194,7 @@ class Transfers:
         connecting: Said before a caller is connected to FALLBACK_NUMBER; "" to say nothing.
 
     Attributes:
-        connected_to: The number that the carrier connects the caller to; "" before.
+        connected_to: The number that the carrier connects the caller to; "" if to none.
         connected_at: Unix time at which it was asked to.
         is_at_fallback: Whether that is FALLBACK_NUMBER.
         failures: What carriers have refused, as sentences.
@@ -236,6 +236,7 @@ class Transfers:
                 await asyncio.wait_for(self._has_spoken.wait(), SPEAKING_TAKES)
             except TimeoutError:
                 logger.warning("The sentence before the transfer was not spoken in time")
+        self._connects(number, is_fallback=True)
         try:
             assert self._call
             if not await self._call.leave():
@@ -243,16 +244,17 @@ class Transfers:
         except Exception as e:
             self._refused(f"The caller was not connected to FALLBACK_NUMBER: {e}")
             return False
-        self._connected(number, is_fallback=True)
         logger.info("The caller is being connected to FALLBACK_NUMBER")
         return True
 
-    def _connected(self, number: str, is_fallback: bool) -> None:
+    def _connects(self, number: str, is_fallback: bool) -> None:
+        # Before the carrier is asked: it may end the session before it answers.
         self.connected_to, self.connected_at = number, time.time()
         self.is_at_fallback = is_fallback
 
     def _refused(self, problem: str) -> None:
         logger.error(problem)
+        self.connected_to = ""
         self.failures.append(problem)
 
     async def _on_frame(self, worker: PipelineWorker, frame: Frame) -> None:
@@ -264,8 +266,8 @@ class Transfers:
         try:
             if not self._call or not self._call.can_be_transferred:
                 raise RuntimeError("this is not a telephone call")
+            self._connects(frame.number, is_fallback=False)
             await self._call.connect(frame.number, frame.caller_id)
-            self._connected(frame.number, is_fallback=False)
         except Exception as e:
             self._refused(f"The call was not put through: {e}")
             news = ask_model("Nobody can take the call. Tell the caller.")

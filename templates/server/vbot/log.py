@@ -3,16 +3,19 @@
 import re
 import sys
 import time
+from collections import deque
 from collections.abc import Hashable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from loguru import logger
 from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
     BotStoppedSpeakingFrame,
     ClientConnectedFrame,
+    InputAudioRawFrame,
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     LLMContextUserTurnFrame,
@@ -38,6 +41,10 @@ HARMLESS = (
 )
 LONGEST = 2000  # characters of a message, and of the text of an exception
 END = 300  # of these, characters from the end of the text
+REMEMBERS = 3.0  # seconds of sound
+QUIET = 50  # root mean square of samples of 16 bits: a quiet line
+NOTICED_WITHIN = 0.2  # seconds, by which the detector of speech is wrong about its end
+TURN_WITHIN = 2.0  # seconds after which a model notices that somebody has finished
 A_MINUTE = 20  # warnings of the framework a minute from one line of its code
 
 # Characters with which a text could forge a line or control a terminal, but for the tab: control
@@ -195,6 +202,28 @@ class Turn:
     is_interrupted: bool | None = None  # the bot, by the person
 
 
+class Ear:
+    """Knows when there was sound from the person last.
+
+    Whoever detects turns notices the end of speech later, and says only roughly when that was.
+    """
+
+    def __init__(self) -> None:
+        self._levels = deque[tuple[float, float]]()  # when, and how loud that was
+
+    def hear(self, at: float, audio: bytes) -> None:
+        samples = np.frombuffer(audio[: len(audio) // 2 * 2], np.int16).astype(np.float32)
+        self._levels.append((at, float(np.sqrt(np.mean(samples**2))) if samples.size else 0.0))
+        while at - self._levels[0][0] > REMEMBERS:
+            self._levels.popleft()
+
+    def last_sound(self, first: float, last: float) -> float:
+        """Return when there was sound last, if that was between these times, or else the nearer."""
+        loudest = max((level for _, level in self._levels), default=0.0)
+        loud = [at for at, level in self._levels if level > max(QUIET, loudest / 20) and at <= last]
+        return min(max(loud[-1], first), last) if loud else last
+
+
 class ConversationLog(BaseObserver):
     """Logs what the person and the bot say in a conversation, and how long the person waits.
 
@@ -214,6 +243,8 @@ class ConversationLog(BaseObserver):
         self._parts, self._with_words = parts_of(worker), with_words
         self._started_at = time.monotonic()
         self._unix_time = time.time() - self._started_at  # of the monotonic clock's 0
+        self._pipeline_time = float("inf")  # of the pipeline clock's 0, on the monotonic clock
+        self._ear = Ear()
         self._first_word_at = 0.0  # of the person; 0 if it is not known
         self._last_word_at = 0.0  # of the person, if their speech is detected here
         self._turn_ended_at = 0.0
@@ -224,18 +255,22 @@ class ConversationLog(BaseObserver):
     async def on_push_frame(self, data: FramePushed):
         if data.frame.broadcast_sibling_id and data.direction is not FrameDirection.DOWNSTREAM:
             return  # the same frame is seen downstream
-        now = time.monotonic()
+        now = self._time_of(data)
         match data.frame:
+            case InputAudioRawFrame(audio=audio):  # the most frequent
+                self._ear.hear(now, audio)
             case ClientConnectedFrame():
                 logger.info("Connected")
             case VADUserStartedSpeakingFrame(start_secs=since):
                 self._first_word_at = self._first_word_at or now - since
             case UserStartedSpeakingFrame():
                 self._first_word_at = self._first_word_at or now
-            case VADUserStoppedSpeakingFrame(stop_secs=silence):
-                self._last_word_at = now - silence
+            case VADUserStoppedSpeakingFrame(stop_secs=silence, timestamp=noticed_at):
+                noticed = min(now, noticed_at - self._unix_time)
+                about = noticed - silence
+                self._last_word_at = self._ear.last_sound(about - NOTICED_WITHIN, noticed)
             case UserStoppedSpeakingFrame():
-                self._turn_ended_at = now
+                self._turn_ended_at = self._ear.last_sound(now - TURN_WITHIN, now)
             case LLMContextUserTurnFrame(text=text) if data.source in self._parts:
                 self._asked_at = self._last_word_at or self._turn_ended_at
                 self._last_word_at = self._turn_ended_at = 0.0
@@ -256,6 +291,16 @@ class ConversationLog(BaseObserver):
                 self._is_interrupted = True
             case LLMContextAssistantTurnFrame(text=text) if data.source in self._parts:
                 await self._said(text, now)
+
+    def _time_of(self, data: FramePushed) -> float:
+        """Return when a frame was pushed. A busy machine lets observers wait before they see it."""
+        now = time.monotonic()
+        if not data.timestamp:
+            return now
+        pushed_at = data.timestamp / 1e9
+        # The shortest delay that there has been is next to none.
+        self._pipeline_time = min(self._pipeline_time, now - pushed_at)
+        return self._pipeline_time + pushed_at
 
     async def cleanup(self):
         logger.info(f"Ended after {time.monotonic() - self._started_at:.0f} s")
