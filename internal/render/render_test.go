@@ -54,7 +54,8 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 			found := ""
 			for name, data := range files {
 				sameInAll := []string{
-					".gitignore", ".dockerignore", "sentences.py", "cloud-deploy.toml", "pyproject.toml",
+					".gitignore", "Dockerfile.dockerignore", "sentences.py", "cloud-deploy.toml",
+					"pyproject.toml",
 				}
 				isWhole := slices.Contains(sameInAll, path.Base(name)) || strings.HasPrefix(name, "AGENT") ||
 					strings.HasPrefix(name, "server/vbot/")

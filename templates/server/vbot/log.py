@@ -217,11 +217,21 @@ class Ear:
         while at - self._levels[0][0] > REMEMBERS:
             self._levels.popleft()
 
-    def last_sound(self, first: float, last: float) -> float:
-        """Return when there was sound last, if that was between these times, or else the nearer."""
+    def last_sound(self, noticed: float, about: float, within: float) -> float:
+        """Return when there was sound last.
+
+        Args:
+            noticed: When the end of speech was noticed.
+            about: When that end was, by whoever noticed it. This is the result if the line is loud
+                all the time, or silent.
+            within: Seconds before this, at most.
+        """
         loudest = max((level for _, level in self._levels), default=0.0)
-        loud = [at for at, level in self._levels if level > max(QUIET, loudest / 20) and at <= last]
-        return min(max(loud[-1], first), last) if loud else last
+        is_loud = max(QUIET, loudest / 20)
+        loud = [at for at, level in self._levels if level > is_loud and at <= noticed]
+        if not loud or noticed - loud[-1] < 0.1:
+            return about
+        return max(loud[-1], about - within)
 
 
 class ConversationLog(BaseObserver):
@@ -268,9 +278,9 @@ class ConversationLog(BaseObserver):
             case VADUserStoppedSpeakingFrame(stop_secs=silence, timestamp=noticed_at):
                 noticed = min(now, noticed_at - self._unix_time)
                 about = noticed - silence
-                self._last_word_at = self._ear.last_sound(about - NOTICED_WITHIN, noticed)
+                self._last_word_at = self._ear.last_sound(noticed, about, NOTICED_WITHIN)
             case UserStoppedSpeakingFrame():
-                self._turn_ended_at = self._ear.last_sound(now - TURN_WITHIN, now)
+                self._turn_ended_at = self._ear.last_sound(now, now, TURN_WITHIN)
             case LLMContextUserTurnFrame(text=text) if data.source in self._parts:
                 self._asked_at = self._last_word_at or self._turn_ended_at
                 self._last_word_at = self._turn_ended_at = 0.0
