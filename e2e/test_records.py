@@ -225,6 +225,7 @@ def test_how_calls_end(made: bots.Project) -> None:
                     ((BYE, "bot"), ("", "silence"), (PERSON, "transferred")), 1
                 ):
                     api.wanted = {"Twiml": dial} if sentence == PERSON else ENDED
+                    api.notes.clear()
                     async with socket_clients.call(TwilioCaller, bot.url) as phone:
                         await phone.hear(GREETING)
                         if sentence:
@@ -236,6 +237,7 @@ def test_how_calls_end(made: bots.Project) -> None:
                     record = await recorded(made, number)
                     assert record["ended_by"] == ended_by
                 assert record["transferred_to"] == COLLEAGUE
+                api.wanted = ENDED
                 async with socket_clients.call(TwilioCaller, bot.url) as phone:
                     await phone.hear(GREETING)
                     bot.process.send_signal(signal.SIGTERM)
@@ -250,7 +252,9 @@ def test_how_calls_end(made: bots.Project) -> None:
             async with made.bot(stand_ins.env) as bot:
                 record = await recorded(made, 5)
                 assert record["ended_by"] == "interrupted" and record["ended_at"] is None
-                assert "1 sessions were interrupted, because their bot was killed" in bot.log
+                said = "1 sessions were interrupted, because their bot was killed"
+                await until(lambda: said in bot.log, 10)
+                assert said in bot.log
 
     network.run(calls, 240)
 
