@@ -182,7 +182,7 @@ def test_a_call_and_its_record(made: bots.Project) -> None:
                     await phone.say(sentence)
                     await until(lambda asked=number: len(phone.waits()) > asked, 20)
                     await phone.hear(answer)
-                    await asyncio.sleep(2)
+                    await asyncio.sleep(4)  # the same answer twice
             await bot.sessions_end()
             record = await recorded(made)
             assert bot.errors() == []

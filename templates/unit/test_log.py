@@ -97,11 +97,24 @@ def test_when_the_last_sound_was(background: int, about: float, expected: float)
     ear = Ear()
     for step in range(76):
         at = step / 50
-        ear.hear(at, sound(4000 if at <= 1.0 else background))
+        ear.hear(at, sound(4000 if at <= 1.0 else background), 8000)
     assert ear.last_sound(1.5, about, within=0.3) == pytest.approx(expected)
     assert len(ear._levels) == 76
-    ear.hear(10.0, sound(0))
+    ear.hear(10.0, sound(0), 8000)  # after a gap
+    ear.hear(10.02, b"", 8000)
     assert len(ear._levels) == 1 and ear.last_sound(10.2, 10.0, 0.3) == 10.0
+
+
+def test_sound_that_comes_in_bursts() -> None:
+    """As of a resampler, on a line whose clock is a little slow."""
+    ear, held = Ear(), b""
+    for step in range(3000):
+        at = step / 50 * 1.0002
+        held += sound(4000 if at <= 58.0 else 0)
+        if step % 5 == 4:  # every 100 ms
+            ear.hear(at, held[:-160], 8000)  # 10 ms stay behind
+            held = held[-160:]
+    assert ear.last_sound(59.5, 58.5, within=1.0) == pytest.approx(58.0, abs=0.1)  # a piece
 
 
 async def test_waits_are_those_of_the_person(monkeypatch: pytest.MonkeyPatch) -> None:

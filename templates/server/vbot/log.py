@@ -43,6 +43,8 @@ LONGEST = 2000  # characters of a message, and of the text of an exception
 END = 300  # of these, characters from the end of the text
 REMEMBERS = 3.0  # seconds of sound
 QUIET = 50  # root mean square of samples of 16 bits: a quiet line
+MOST_DRIFT = 0.01  # between clocks: seconds in a second
+MOST_DELAY = 0.3  # seconds that sound is held back
 NOTICED_WITHIN = 0.2  # seconds, by which the detector of speech is wrong about its end
 TURN_WITHIN = 2.0  # seconds after which a model notices that somebody has finished
 A_MINUTE = 20  # warnings of the framework a minute from one line of its code
@@ -210,12 +212,30 @@ class Ear:
 
     def __init__(self) -> None:
         self._levels = deque[tuple[float, float]]()  # when, and how loud that was
+        self._began_at = float("inf")  # when the stream would have begun if it had no gaps
+        self._heard = 0.0  # seconds of it
 
-    def hear(self, at: float, audio: bytes) -> None:
+    def hear(self, came_at: float, audio: bytes, rate: int) -> None:
         samples = np.frombuffer(audio[: len(audio) // 2 * 2], np.int16).astype(np.float32)
-        self._levels.append((at, float(np.sqrt(np.mean(samples**2))) if samples.size else 0.0))
+        if not samples.size:
+            return
+        at = self._time_of(came_at, samples.size / rate)
+        self._levels.append((at, float(np.sqrt(np.mean(samples**2)))))
         while at - self._levels[0][0] > REMEMBERS:
             self._levels.popleft()
+
+    def _time_of(self, came_at: float, seconds: float) -> float:
+        """Return when these seconds of sound were over.
+
+        They come in bursts: a resampler holds some of them back. But they are as long as they were.
+        """
+        self._heard += seconds
+        as_it_came = came_at - self._heard
+        # The other side's clock may be slower.
+        self._began_at = min(self._began_at + seconds * MOST_DRIFT, as_it_came)
+        if as_it_came - self._began_at > MOST_DELAY:
+            self._began_at = as_it_came  # nothing came for a while
+        return self._began_at + self._heard
 
     def last_sound(self, noticed: float, about: float, within: float) -> float:
         """Return when there was sound last.
@@ -267,8 +287,8 @@ class ConversationLog(BaseObserver):
             return  # the same frame is seen downstream
         now = self._time_of(data)
         match data.frame:
-            case InputAudioRawFrame(audio=audio):  # the most frequent
-                self._ear.hear(now, audio)
+            case InputAudioRawFrame(audio=audio, sample_rate=rate):  # the most frequent
+                self._ear.hear(now, audio, rate)
             case ClientConnectedFrame():
                 logger.info("Connected")
             case VADUserStartedSpeakingFrame(start_secs=since):

@@ -31,10 +31,10 @@ def run(
     from vbot import local
 
     settings.require([*required, records.problems])
-    records.start()
     for begin in background:
         begin()
     bot = local.prepare(app, bot)
+    records.start()  # once the log is set up
     if load:
         load()
     if "dialin" in transports or "call" in transports:

@@ -67,7 +67,7 @@ class Keeper:
         self._loop = asyncio.new_event_loop()
         self._has_new = asyncio.Event()
         self._webhook: Webhook | None = None
-        self._writer.submit(self._clean)
+        self.cleaned = self._writer.submit(self._clean)
         threading.Thread(target=self._run, name="records-webhook", daemon=True).start()
 
     def begin(self, record: Fields) -> "Future[Running | None]":
@@ -150,7 +150,7 @@ def keeper() -> Keeper:
 def start() -> None:
     """Find sessions whose bot was killed, and deliver what waits, if RECORDS is set."""
     if "RECORDS" in os.environ:
-        keeper()
+        keeper().cleaned.result()
 
 
 def stop() -> None:
