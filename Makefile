@@ -7,7 +7,9 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 golden: ## regenerate the golden files; review their diff like code
-	go test . ./internal/tty -update
+	go test ./internal/bot ./internal/tty ./internal/wizard -update
+	go test -run '^TestPaths$$' -update # the list is compiled into the tests
+	go test -update
 
 javascript: ## generate the modules of the plain JavaScript client from the React clients' TypeScript
 	e2e/run test_javascript.py --update

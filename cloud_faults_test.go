@@ -559,8 +559,8 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 		s.Keep("app", "us-west", "ready", "K")
 		r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(c.args+" --skip --json")...)...)
 		r.wantCode(t, c.code)
-		if unsure := strings.Contains(r.stderr,
-			"the request may have succeeded"); unsure != (c.code != 0 && c.want != nil) {
+		unsure := strings.Contains(r.stderr, "the request may have succeeded")
+		if unsure != (c.code != 0 && c.want != nil) {
 			t.Errorf("vbot cloud secrets %s: %s", c.args, r.stderr)
 		}
 	}
@@ -575,7 +575,7 @@ func TestDeletionWithALostAnswer(t *testing.T) {
 					Done()
 			})
 	s.Keep("app", "us-west", "ready", "K")
-	r := here{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "delete", "app", "--skip")
+	r := inProcess{ctx: ctx, env: s.Env()}.vbot(t, "cloud", "secrets", "delete", "app", "--skip")
 	r.wantCode(t, 130)
 	if !strings.Contains(r.stderr, "deleting app: interrupted; the request may have succeeded") {
 		t.Errorf("it said %s", r.stderr)

@@ -168,7 +168,7 @@ func TestLoginTranscripts(t *testing.T) {
 			}
 			dir := t.TempDir()
 			path := filepath.Join(dir, "sub", "config.json")
-			r := here{
+			r := inProcess{
 				env:   append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...),
 				stdin: strings.NewReader(c.stdin),
 			}.vbot(t, append([]string{"cloud"}, c.args...)...)
@@ -188,8 +188,8 @@ func TestLoginTranscripts(t *testing.T) {
 			}
 			var compact bytes.Buffer
 			holds := strings.TrimSuffix(c.holds, "}") + `,"api_url":"` + s.URL + `"}`
-			if err := json.Compact(&compact,
-				[]byte(tree["sub/config.json"])); err != nil || compact.String() != holds || len(tree) != 1 {
+			err := json.Compact(&compact, []byte(tree["sub/config.json"]))
+			if err != nil || compact.String() != holds || len(tree) != 1 {
 				t.Errorf("it wrote %v", tree)
 			}
 			for name, want := range map[string]fs.FileMode{path: 0o600, filepath.Dir(path): 0o700} {
@@ -358,7 +358,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 			if c.file != "" {
 				path = storedConfig(t, strings.Replace(c.file, `"}`, `","api_url":"`+s.URL+`"}`, 1))
 			}
-			r := here{
+			r := inProcess{
 				dir: "/nowhere",
 				env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...),
 			}.vbot(t, append([]string{"cloud"}, c.args...)...)
@@ -384,7 +384,7 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 		"GET /v1/organizations", "GET ~/secrets")
 	home := t.TempDir()
 	env := []string{"VBOT_API_URL=" + s.URL, "XDG_CONFIG_HOME=" + filepath.Join(home, "cfg"), "HOME=" + home}
-	with{env: env, stdin: cloudtest.Token}.vbot(t, home, "cloud", "login").wantCode(t, 0)
+	subprocess{env: env, stdin: cloudtest.Token}.vbot(t, home, "cloud", "login").wantCode(t, 0)
 	var dir string
 	filepath.WalkDir(home, func(path string, d fs.DirEntry, err error) error {
 		if d.Name() == "config.json" {
@@ -401,20 +401,19 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 			t.Errorf("%s: %v, %v", path, info.Mode(), err)
 		}
 	}
-	with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json").wantCode(t, 0)
+	subprocess{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json").wantCode(t, 0)
 	for _, mode := range []fs.FileMode{0o644, 0o660, 0o602} {
 		os.Chmod(file, mode)
-		r := with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
+		r := subprocess{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
 		r.wantCode(t, 2)
-		if !strings.Contains(r.stderr,
-			fmt.Sprintf("other users have access to the token in it (mode %04o); run chmod 600 on it",
-				mode)) {
+		const fault = "other users have access to the token in it (mode %04o); run chmod 600 on it"
+		if !strings.Contains(r.stderr, fmt.Sprintf(fault, mode)) {
 			t.Errorf("it said %q", r.stderr)
 		}
 	}
 	// A new login makes a new file.
-	with{env: env, stdin: cloudtest.Token}.vbot(t, home, "cloud", "login").wantCode(t, 0)
-	with{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json").wantCode(t, 0)
+	subprocess{env: env, stdin: cloudtest.Token}.vbot(t, home, "cloud", "login").wantCode(t, 0)
+	subprocess{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json").wantCode(t, 0)
 }
 
 // A token that another user planted is not used, because they would get the secrets that are stored
@@ -430,14 +429,14 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}
-	r := here{env: env}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip")
+	r := inProcess{env: env}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip")
 	r.wantCode(t, 2)
-	if !strings.Contains(r.stderr,
-		path+": belongs to another user; set VBOT_CONFIG to a file of your own\n") {
+	const fault = ": belongs to another user; set VBOT_CONFIG to a file of your own\n"
+	if !strings.Contains(r.stderr, path+fault) {
 		t.Errorf("it said %s", r.stderr)
 	}
-	here{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login").wantCode(t, 0)
-	here{env: env}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+	inProcess{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login").wantCode(t, 0)
+	inProcess{env: env}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
 }
 
 // A login that cannot store the token leaves the old one, and no other file.
@@ -446,7 +445,7 @@ func TestLoginThatCannotBeStored(t *testing.T) {
 	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
 	dir := t.TempDir()
 	filetest.Put(t, dir, "file", "in the way")
-	r := here{
+	r := inProcess{
 		env:   []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, "file", "config.json")},
 		stdin: strings.NewReader(cloudtest.Token),
 	}.vbot(t, "cloud", "login")
@@ -462,7 +461,7 @@ func TestRelativeHome(t *testing.T) {
 	s, dir := cloudtest.New(t, "vbot/"+version), t.TempDir()
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=", "HOME=home", "XDG_CONFIG_HOME=", "AppData=home"}
 	for _, args := range []string{"login", "logout", "whoami"} {
-		r := with{env: env, stdin: cloudtest.Token}.vbot(t, dir, "cloud", args)
+		r := subprocess{env: env, stdin: cloudtest.Token}.vbot(t, dir, "cloud", args)
 		if r.code == 0 || !strings.Contains(r.stderr, "cannot find your configuration directory: ") ||
 			!strings.Contains(r.stderr, " is a relative path; set VBOT_CONFIG to a file") {
 			t.Errorf("vbot cloud %s: exit code %d, %s", args, r.code, r.stderr)
@@ -550,7 +549,7 @@ func TestOrganization(t *testing.T) {
 			if c.flag != "" {
 				args = append(args, "-o", c.flag)
 			}
-			r := here{
+			r := inProcess{
 				env: []string{
 					"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t, string(file)),
 					"VBOT_ORGANIZATION=" + c.env,
@@ -571,7 +570,7 @@ func TestAddressWithAPath(t *testing.T) {
 		cloudtest.Say(w, 200, map[string]any{"sets": []string{}})
 	}))
 	defer server.Close()
-	here{
+	inProcess{
 		env: []string{
 			"VBOT_API_URL=" + server.URL + "/pre%2Ffix/", "VBOT_TOKEN=" + cloudtest.Key, "VBOT_CONFIG=none",
 		},
@@ -597,12 +596,12 @@ func TestSignInComesAfterTheCommandLine(t *testing.T) {
 		{"image-pull-secret", "reg", "ghcr.io", "a:b"},
 		{"reference", "a", "-r=pce-a"},
 	} {
-		r := here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, args...)...)
+		r := inProcess{env: env}.vbot(t, append([]string{"cloud", "secrets"}, args...)...)
 		r.wantCode(t, 5)
 		if !strings.Contains(r.stderr, "vbot cloud login") || !strings.Contains(r.stderr, "VBOT_TOKEN") {
 			t.Errorf("vbot cloud secrets %q: %s", args, r.stderr)
 		}
-		r = here{env: env}.vbot(t, append([]string{"cloud", "secrets"}, append(args, "--bogus")...)...)
+		r = inProcess{env: env}.vbot(t, append([]string{"cloud", "secrets"}, append(args, "--bogus")...)...)
 		r.wantCode(t, 2)
 	}
 }
@@ -615,14 +614,15 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t,
 		`{"token":"`+cloudtest.Token+`","organization":"acme","api_url":"https://elsewhere.example"}`)}
 	for _, args := range []string{"whoami", "secrets list --json"} {
-		r := here{env: env}.vbot(t, strings.Fields("cloud "+args)...)
+		r := inProcess{env: env}.vbot(t, strings.Fields("cloud "+args)...)
 		r.wantCode(t, 5)
 		if !strings.Contains(r.stderr, "is not sent to "+s.URL) || !strings.Contains(r.stderr, "VBOT_TOKEN") {
 			t.Errorf("it said %s", r.stderr)
 		}
 	}
 	// VBOT_TOKEN is sent to VBOT_API_URL, which does not affect the stored organization.
-	here{env: append(env, "VBOT_TOKEN="+cloudtest.Token)}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+	env = append(env, "VBOT_TOKEN="+cloudtest.Token)
+	inProcess{env: env}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
 	// Hosts are compared without regard to case, but paths are not.
 	s = cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
@@ -635,7 +635,8 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 	}{{"", "HTTP://LocalHost:" + port, 0}, {"/a", "http://localhost:" + port + "/A", 5}} {
 		path := storedConfig(t,
 			`{"token":"`+cloudtest.Token+`","api_url":"http://localhost:`+port+c.stored+`"}`)
-		here{env: []string{"VBOT_API_URL=" + c.address, "VBOT_CONFIG=" + path}}.vbot(t, "cloud", "whoami").
+		env := []string{"VBOT_API_URL=" + c.address, "VBOT_CONFIG=" + path}
+		inProcess{env: env}.vbot(t, "cloud", "whoami").
 			wantCode(t, c.code)
 	}
 }
@@ -669,7 +670,7 @@ func TestForeignConfigFiles(t *testing.T) {
 			}
 			env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + config}
 			for _, args := range []string{"logout", "login", "logout --json", "whoami"} {
-				r := here{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t,
+				r := inProcess{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t,
 					strings.Fields("cloud "+args)...)
 				if args != "whoami" {
 					r.wantCode(t, 1)
@@ -693,7 +694,7 @@ func TestForeignConfigFiles(t *testing.T) {
 func TestSeveralLinesOnStdin(t *testing.T) {
 	parallel(t)
 	for _, token := range []string{"sk_a\nsk_b", "sk_a\rsk_b"} {
-		r := with{stdin: token}.vbot(t, t.TempDir(), "cloud", "login")
+		r := subprocess{stdin: token}.vbot(t, t.TempDir(), "cloud", "login")
 		if r.wantCode(t, 2); !strings.Contains(r.stderr, "expected one line on stdin") ||
 			strings.Contains(r.stderr, "sk_") {
 			t.Errorf("%q: it said %s", token, r.stderr)
@@ -705,12 +706,12 @@ func TestSeveralLinesOnStdin(t *testing.T) {
 func TestByteOrderMarkOnStdin(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg", "GET /v1/organizations")
-	here{env: s.Env(), stdin: strings.NewReader("\ufeffbob:t0k\r\n")}.vbot(t, "cloud", "secrets",
+	inProcess{env: s.Env(), stdin: strings.NewReader("\ufeffbob:t0k\r\n")}.vbot(t, "cloud", "secrets",
 		"image-pull-secret", "reg", "ghcr.io").wantCode(t, 0)
 	if got := s.Values("reg")["value"]; got != "Ym9iOnQwaw==" {
 		t.Errorf("stored %q", got)
 	}
-	here{env: s.Env(), stdin: strings.NewReader("\ufeff" + cloudtest.Token)}.vbot(t, "cloud", "login").
+	inProcess{env: s.Env(), stdin: strings.NewReader("\ufeff" + cloudtest.Token)}.vbot(t, "cloud", "login").
 		wantCode(t, 0)
-	here{env: s.Env(), stdin: strings.NewReader("\ufeff\n")}.vbot(t, "cloud", "login").wantCode(t, 2)
+	inProcess{env: s.Env(), stdin: strings.NewReader("\ufeff\n")}.vbot(t, "cloud", "login").wantCode(t, 2)
 }

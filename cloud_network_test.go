@@ -50,12 +50,13 @@ func TestTLS(t *testing.T) {
 	parallel(t)
 	s, ca := tlsStandin(t, "GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	set := []string{"cloud", "secrets", "set", "fresh", "A=hunter2", "--skip", "--json"}
-	r := with{env: s.Env()}.vbot(t, t.TempDir(), set...)
+	r := subprocess{env: s.Env()}.vbot(t, t.TempDir(), set...)
 	r.wantCode(t, 6)
 	section(t, "cloud/connection.txt", "tls: untrusted", transcriptOn(s, r))
 
 	// GODEBUG can make the runtime log what is sent.
-	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "GODEBUG=http2debug=2")}.vbot(t, t.TempDir(), set...)
+	r = subprocess{env: append(s.Env(), "VBOT_CA_FILE="+ca, "GODEBUG=http2debug=2")}.vbot(t, t.TempDir(),
+		set...)
 	r.wantCode(t, 0)
 	if strings.Contains(r.stderr, "hunter2") || strings.Contains(r.stderr, cloudtest.Token) {
 		t.Errorf("the runtime printed it:\n%s", r.stderr)
@@ -64,7 +65,8 @@ func TestTLS(t *testing.T) {
 	// Additional authorities do not turn verification off.
 	elsewhere := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	_, port, _ := net.SplitHostPort(s.Listener.Addr().String())
-	r = with{env: append(s.Env(), "VBOT_CA_FILE="+ca, "VBOT_API_URL="+elsewhere)}.vbot(t, t.TempDir(), set...)
+	r = subprocess{env: append(s.Env(), "VBOT_CA_FILE="+ca, "VBOT_API_URL="+elsewhere)}.vbot(t, t.TempDir(),
+		set...)
 	r.wantCode(t, 6)
 	if !strings.Contains(r.stderr,
 		"the certificate of localhost:"+port+
@@ -73,13 +75,13 @@ func TestTLS(t *testing.T) {
 	}
 
 	plain := cloudtest.New(t, "vbot/"+version)
-	r = with{env: append(s.Env(), "VBOT_API_URL=https://"+plain.Listener.Addr().String())}.vbot(t,
+	r = subprocess{env: append(s.Env(), "VBOT_API_URL=https://"+plain.Listener.Addr().String())}.vbot(t,
 		t.TempDir(), set...)
 	r.wantCode(t, 6)
 	section(t, "cloud/connection.txt", "tls: not spoken", transcriptOn(plain, r))
 
 	filetest.Put(t, filepath.Dir(ca), "empty.pem", "nothing")
-	r = with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "empty.pem"))}.vbot(t,
+	r = subprocess{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "empty.pem"))}.vbot(t,
 		t.TempDir(), set...)
 	r.wantCode(t, 2)
 	got := withoutDir(string(transcriptOn(s, r)), filepath.Dir(ca))
@@ -179,7 +181,8 @@ func TestCertificates(t *testing.T) {
 		}
 		s.Config.ErrorLog = log.New(io.Discard, "", 0)
 		s.StartTLS()
-		r := with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(dir, "ca.pem"))}.vbot(t, dir, list...)
+		r := subprocess{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(dir, "ca.pem"))}.vbot(t, dir,
+			list...)
 		s.Close()
 		if (r.code == 0) != (c.want == "") || !strings.Contains(r.stderr, c.want) ||
 			strings.Contains(r.stderr, "trying again") || strings.Count(r.stderr, "VBOT_CA_FILE") > 0 {
@@ -192,8 +195,8 @@ func TestCertificates(t *testing.T) {
 		"end": ca + ca[:len(ca)-10], "begin": ca[:100] + "\n" + ca,
 	} {
 		filetest.Put(t, dir, "broken.pem", text)
-		r := with{env: append(cloudtest.New(t, "vbot/"+version).Env(), "VBOT_CA_FILE=broken.pem")}.vbot(t,
-			dir, list...)
+		env := append(cloudtest.New(t, "vbot/"+version).Env(), "VBOT_CA_FILE=broken.pem")
+		r := subprocess{env: env}.vbot(t, dir, list...)
 		r.wantCode(t, 2)
 		if want := filepath.Join(dir, "broken.pem") + ": certificate "; !strings.Contains(r.stderr, want) ||
 			!strings.Contains(r.stderr, " is damaged\n") {
@@ -239,7 +242,7 @@ func TestProxy(t *testing.T) {
 	at := strings.Replace(proxy.URL, "http://", "http://bob:hunter2@", 1)
 	// The certificate of httptest is for example.com, which is not asked for here.
 	env := append(s.Env(), "VBOT_API_URL=https://example.com", "VBOT_CA_FILE="+ca)
-	r := with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	r := subprocess{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 0)
 	if got := <-asked; got != "CONNECT example.com:443" || len(asked) > 0 {
 		t.Errorf("the proxy was asked for %q, and %d more", got, len(asked))
@@ -247,18 +250,18 @@ func TestProxy(t *testing.T) {
 	closed := httptest.NewServer(nil)
 	closed.Close()
 	down := strings.Replace(closed.URL, "http://", "http://bob:hunter2@", 1)
-	r = with{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+	r = subprocess{env: append(env, "HTTPS_PROXY="+down)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 6)
 	address := []byte(closed.Listener.Addr().String())
 	got := bytes.ReplaceAll(transcriptOn(s, r), address, []byte("PROXY"))
 	section(t, "cloud/connection.txt", "proxy down", got)
 	for status, later := range map[int]bool{403: false, 407: false, 500: true} {
 		answer.Store(int32(status))
-		r = with{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list",
+		r = subprocess{env: append(env, "HTTPS_PROXY="+at)}.vbot(t, t.TempDir(), "cloud", "secrets", "list",
 			"--json")
 		r.wantCode(t, 6)
-		if text := fmt.Sprintf("the proxy refused the connection: %d %s", status,
-			http.StatusText(status)); !strings.Contains(r.stderr, text) ||
+		fault := fmt.Sprintf("the proxy refused the connection: %d %s", status, http.StatusText(status))
+		if !strings.Contains(r.stderr, fault) ||
 			!strings.Contains(r.stderr, "hint: check HTTPS_PROXY") ||
 			!strings.Contains(r.stdout, fmt.Sprintf(`"retryable": %v,`, later)) ||
 			!strings.Contains(r.stdout, `"http_status": null`) {
@@ -355,7 +358,7 @@ func TestBadProxies(t *testing.T) {
 		}
 		t.Run(c.want, func(t *testing.T) {
 			t.Parallel() // some are tried again
-			r := with{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+			r := subprocess{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 			r.wantCode(t, 6)
 			if !strings.Contains(r.stderr, c.want) || !strings.Contains(r.stderr, "the proxy") {
 				t.Errorf("it said %s", r.stderr)
@@ -379,8 +382,8 @@ func TestBadCertificateBehindAProxy(t *testing.T) {
 			s.Listener.Addr().String())
 	}))
 	defer proxy.Close()
-	r := with{env: append(s.Env(), "VBOT_API_URL=https://example.com", "HTTPS_PROXY="+proxy.URL)}.vbot(t,
-		t.TempDir(), "cloud", "secrets", "list")
+	env := append(s.Env(), "VBOT_API_URL=https://example.com", "HTTPS_PROXY="+proxy.URL)
+	r := subprocess{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	if r.wantCode(t, 6); !strings.Contains(r.stderr, "the certificate of example.com is not trusted") ||
 		strings.Contains(r.stderr, "proxy") {
 		t.Errorf("it said %s", r.stderr)
@@ -399,7 +402,7 @@ func TestRepeatedProxyPassword(t *testing.T) {
 		}))
 		env := append(s.Env(), "VBOT_API_URL=https://example.com", "VBOT_CA_FILE="+ca,
 			"HTTPS_PROXY="+strings.Replace(proxy.URL, "://", "://bob:hunter2@", 1))
-		r := with{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+		r := subprocess{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 		proxy.Close()
 		r.wantCode(t, 5)
 		if !strings.Contains(r.stderr,
@@ -421,7 +424,8 @@ func TestNobodyAnswers(t *testing.T) {
 	if strings.Contains(r.stderr, "the request may have succeeded") {
 		t.Errorf("it said %s", r.stderr)
 	}
-	r = here{env: append(s.Env(), "VBOT_API_URL=https://api.invalid")}.vbot(t, "cloud", "secrets", "list")
+	r = inProcess{env: append(s.Env(), "VBOT_API_URL=https://api.invalid")}.vbot(t, "cloud", "secrets",
+		"list")
 	r.wantCode(t, 6)
 	if !strings.Contains(r.stderr, "api.invalid") {
 		t.Errorf("it said %s", r.stderr)
@@ -441,7 +445,8 @@ func TestNoProxy(t *testing.T) {
 		"":                false, "pi.invalid": false, "api.invalid:8443": false, "10.0.0.0/8": false,
 	} {
 		for _, variable := range []string{"NO_PROXY", "no_proxy"} {
-			r := with{env: append(env, variable+"="+list)}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+			r := subprocess{env: append(env, variable+"="+list)}.vbot(t, t.TempDir(), "cloud", "secrets",
+				"list")
 			if r.wantCode(t, 6); strings.Contains(r.stderr, "HTTPS_PROXY") == isDirect {
 				t.Errorf("%s=%s: %s", variable, list, r.stderr)
 			}
@@ -462,7 +467,7 @@ func TestUnreadableProxy(t *testing.T) {
 			"http://bob:12?hunter2@proxy:1",
 			"http://bob#hunter2@proxy:1", "http://bob:p@hunter2#@proxy:1", "http://proxy:99999",
 		} {
-			r := here{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, "cloud",
+			r := inProcess{env: append(s.Env(), "VBOT_CA_FILE="+ca, variable+"="+proxy)}.vbot(t, "cloud",
 				"secrets", "list")
 			r.wantCode(t, 2)
 			if !strings.HasPrefix(r.stderr, "error: HTTPS_PROXY: must be the address of a proxy") ||
@@ -490,8 +495,8 @@ func TestLargeAuthorities(t *testing.T) {
 		t.Fatal(err)
 	}
 	filetest.Put(t, filepath.Dir(ca), "large.pem", string(data)+strings.Repeat("\n", 4<<20))
-	r := with{env: append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "large.pem"))}.vbot(t,
-		t.TempDir(), "cloud", "secrets", "list")
+	env := append(s.Env(), "VBOT_CA_FILE="+filepath.Join(filepath.Dir(ca), "large.pem"))
+	r := subprocess{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
 	r.wantCode(t, 2)
 	if !strings.Contains(r.stderr, "is larger than 4 MiB") {
 		t.Errorf("it said %s", r.stderr)

@@ -24,13 +24,6 @@ func TestFlagsBeforeTheCommand(t *testing.T) {
 			t.Errorf("vbot %s printed %s", args, r.stdout)
 		}
 	}
-	for _, args := range []string{
-		"cloud", "cloud secrets", "cloud --json", "cloud secret list", "cloud secrets lits",
-		"cloud secrets API=hunter2", "cloud --help secrets", "cloud secrets help set",
-	} {
-		r := here{}.vbot(t, strings.Fields(args)...)
-		section(t, "errors/usage.txt", args, r.transcript("/no/such"))
-	}
 }
 
 // Limits on the effect of the API's responses.
@@ -121,7 +114,8 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 						s.Misbehave(method, cloudtest.Times(20, parrot(c.name, c.text))...)
 					}
 					env := append(s.Env(), "VBOT_ORGANIZATION="+organization)
-					r := here{env: env, stdin: strings.NewReader(cloudtest.Token), dir: "/nowhere"}.vbot(t,
+					in := inProcess{env: env, stdin: strings.NewReader(cloudtest.Token), dir: "/nowhere"}
+					r := in.vbot(t,
 						strings.Fields("cloud "+args+end)...)
 					s.Close()
 					for _, secret := range []string{
@@ -163,7 +157,7 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 		"GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set")
 	s.Orgs = []string{"a-long-organization"}
 	s.Keep("a-long-name-of-a-set", "pce-acme-production", "ready", "A_KEY_THAT_IS_OLD")
-	r = here{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set",
+	r = inProcess{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set",
 		"a-long-name-of-a-set", "A=pce-acme-production", "B=A_KEY_THAT_IS_OLD",
 		"A_KEY_THAT_IS_NEW=A_KEY_THAT_IS_NEW", "C=a-long-organization", "D=a-long-name-of-a-set", "--skip",
 		"--wait")
@@ -286,7 +280,7 @@ func TestWaitPolls(t *testing.T) {
 		s := cloudtest.Bare(t, "vbot/"+version).Misbehave("GET", cloudtest.Right)
 		s.Misbehave("GET", c.poll)
 		s.Statuses = []string{"ready"}
-		r := here{ctx: ctx, env: s.Env()}.vbot(t,
+		r := inProcess{ctx: ctx, env: s.Env()}.vbot(t,
 			append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
 		s.Close()
 		cancel()

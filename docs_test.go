@@ -51,15 +51,13 @@ func madeSection(t *testing.T, file, name, want string) {
 		return
 	}
 	text := before + "<!-- " + name + " -->\n" + want + "<!-- /" + name + " -->\n" + after
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	rewrite(t, file, text)
 }
 
 // Each command has a run in golden/, and README.md or docs/ mentions it. Other tests check its help
 // page and the schema of its result.
 func TestEveryCommandIsShown(t *testing.T) {
-	parallel(t)
+	afterGoldens(t)
 	transcripts, documents := "", document(t, "README.md")
 	for _, dir := range []string{"golden", "docs"} {
 		for name, text := range filetest.Tree(t, dir) {
@@ -101,8 +99,8 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 			return
 		}
 		var help cli.HelpPage
-		if err := json.Unmarshal([]byte(here{}.vbot(t,
-			append(strings.Fields(path)[1:], "--help", "--json")...).stdout), &help); err != nil {
+		r := inProcess{}.vbot(t, append(strings.Fields(path)[1:], "--help", "--json")...)
+		if err := json.Unmarshal([]byte(r.stdout), &help); err != nil {
 			t.Fatal(err)
 		}
 		n += len(help.Options)
@@ -233,8 +231,8 @@ func TestAuditReadingList(t *testing.T) {
 	}
 	if !updating() {
 		t.Error("counts of lines in AUDIT.md are out of date; `make golden` makes them anew")
-	} else if err := os.WriteFile("docs/AUDIT.md", []byte(made), 0o644); err != nil {
-		t.Fatal(err)
+	} else {
+		rewrite(t, "docs/AUDIT.md", made)
 	}
 }
 
@@ -275,8 +273,8 @@ func TestTableOfErrorCodes(t *testing.T) {
 		return slices.Compact(found)
 	}
 	said := codes("(?m)^\\| `([a-z_]+)` \\| \\d+ \\|", document(t, "docs/scripting.md"))
-	if has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`,
-		document(t, "internal/report/failure.go")); len(has) < 10 || !slices.Equal(said, has) {
+	has := codes(`(?m)^\t[A-Z]\w* += "([a-z_]+)"`, document(t, "internal/report/failure.go"))
+	if len(has) < 10 || !slices.Equal(said, has) {
 		t.Errorf("docs/scripting.md lists %q, and the program has %q", said, has)
 	}
 	if inSchema := report.ErrorCode("").Enum(); !slices.Equal(said, slices.Sorted(slices.Values(inSchema))) {
@@ -286,7 +284,7 @@ func TestTableOfErrorCodes(t *testing.T) {
 
 // What everybody reads stays short.
 func TestDocumentsStayShort(t *testing.T) {
-	parallel(t)
+	afterGoldens(t)
 	limits := map[string]int{
 		"README.md": 1000, "docs/AUDIT.md": 2500, "docs/CONTRIBUTING.md": 2560,
 		"golden/quickstart/README.md": 650,
@@ -355,7 +353,7 @@ func TestPictureInTheReadme(t *testing.T) {
 
 // README.md names the Macs that README.md of a bot names, which e2e/test_platforms.py checks.
 func TestMacsInDocuments(t *testing.T) {
-	parallel(t)
+	afterGoldens(t)
 	macs := regexp.MustCompile(`A Mac needs\n(Apple silicon and macOS \d+ or later)\.`).
 		FindStringSubmatch(document(t, "golden/quickstart/README.md"))
 	if macs == nil || !strings.Contains(document(t, "README.md"), "on a Mac, "+macs[1]+".") {
@@ -417,21 +415,24 @@ func TestNamesInDocuments(t *testing.T) {
 // reads the packages that may.
 var rooms = []struct{ dir, imports, outside string }{
 	{
-		".", "bot catalog cli cloud dotenv project report scaffold secrets templates tty wizard",
+		".",
+		"bot catalog cli cloud dotenv project report scaffold secret secrets system templates tty wizard",
 		"os runtime runtime/debug crypto/fips140 math/rand/v2 time log",
 	},
 	{"internal/catalog", "files python report templates", ""},
 	{"internal/bot", "catalog report", ""},
 	{"internal/render", "bot catalog python templates", ""},
-	{"internal/cli", "files report tty", "os os/signal syscall flag time"},
-	{"internal/cloud", "files report", "os syscall crypto/tls net net/http time"},
-	{"internal/dotenv", "cloud report", ""},
+	{"internal/cli", "files report system tty", "os os/signal syscall flag"},
+	{"internal/cloud", "files report secret system", "os syscall crypto/tls net net/http time"},
+	{"internal/dotenv", "report secret", ""},
 	{"internal/files", "", ""},
 	{"internal/project", "files report", "os syscall crypto/sha256"},
 	{"internal/python", "", ""},
 	{"internal/report", "", "runtime"},
 	{"internal/scaffold", "bot catalog project render report", ""},
-	{"internal/secrets", "cloud dotenv report", "time"},
+	{"internal/secret", "", ""},
+	{"internal/secrets", "cloud dotenv report secret system", "time"},
+	{"internal/system", "report", "time"},
 	{"templates", "", "embed"},
 	{"internal/tty", "", "os time golang.org/x/term"},
 	{"internal/wizard", "bot catalog project render report scaffold tty", ""},
@@ -540,7 +541,7 @@ func TestEmbeddedFiles(t *testing.T) {
 // The list of paths that a record may have includes all paths that this version writes, of templates and
 // of golden projects, and those of earlier versions. -update adds paths; none is ever removed.
 func TestPaths(t *testing.T) {
-	parallel(t)
+	afterGoldens(t)
 	listed := render.Paths()
 	paths := slices.Clone(listed)
 	for name := range filetest.Tree(t, "templates") {
@@ -568,9 +569,8 @@ func TestPaths(t *testing.T) {
 	if !updating() {
 		t.Errorf("templates/paths.txt has %d paths and lacks some of %q; `make golden` adds them",
 			len(listed), paths)
-	} else if err := os.WriteFile("templates/paths.txt", []byte(strings.Join(paths, "\n")+"\n"),
-		0o644); err != nil {
-		t.Fatal(err)
+	} else {
+		rewrite(t, "templates/paths.txt", strings.Join(paths, "\n")+"\n")
 	}
 }
 
@@ -579,8 +579,8 @@ func TestWhatABotWithoutAKeyTakes(t *testing.T) {
 	parallel(t)
 	text := strings.Join(strings.Fields(document(t, "README.md")), " ")
 	for _, figure := range []string{
-		"takes " + bot.MachineMemory, "(" + bot.OllamaDownload + ")",
-		"another " + bot.MachineDownloads + " of downloads", "answers after " + bot.MachineAnswers,
+		"takes " + bot.Measured().Memory, "(" + bot.Measured().Ollama + ")",
+		"another " + bot.Measured().Downloads + " of downloads", "answers after " + bot.Measured().Answers,
 	} {
 		if !strings.Contains(text, figure) {
 			t.Errorf("README.md does not say %q", figure)

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -27,17 +27,18 @@ import (
 	"vbot/templates"
 )
 
-var (
-	goldensRead sync.Map    // the golden files that a test read, by path
-	skipped     atomic.Bool // whether a test was skipped
-)
+// goldens are the golden files of this repository.
+var goldens = &goldenDir{path: "golden"}
+
+// skipped says that a test was skipped, so that not all golden files were produced.
+var skipped atomic.Bool
 
 // updating reports whether this run writes the golden files instead of comparing
 // with them.
 func updating() bool { return flag.Lookup("update").Value.String() == "true" }
 
-// parallel lets the test run in parallel with others, except while golden files are written, because each
-// may depend on earlier ones.
+// parallel lets the test run in parallel with others, except while golden files are written: each golden
+// project refers to files of earlier ones.
 //
 // A test runs alone if it changes the mode of new files, mounts a file system (one that another
 // test's process has inherited cannot be unmounted), needs a port or a pipe that nobody else
@@ -48,108 +49,279 @@ func parallel(t *testing.T) {
 	}
 }
 
-// skip skips the test, and lets checkGoldens know.
+// afterGoldens is called by a test that reads golden files of other tests. With -update, these tests come
+// first: the testing package starts parallel tests after all others.
+func afterGoldens(t *testing.T) { t.Parallel() }
+
+// skip skips the test, and notes that not all tests ran.
 func skip(t *testing.T, reason ...any) {
 	t.Helper()
 	skipped.Store(true)
 	t.Skip(reason...)
 }
 
-// golden compares got with golden/name, and rewrites that with -update.
+// A goldenDir is a folder of golden files, and what the tests of this run produced for it.
+//
+// With -update, each file is written as soon as its test has produced it, whatever else fails. Files and
+// sections that no test produced are removed by finish, if every test ran and passed.
+//
+// A golden file of sections has several short texts, such as the output of similar commands. Each section
+// begins with a line `=== NAME`; they are sorted by name.
+type goldenDir struct {
+	path   string
+	update bool
+
+	mu       sync.Mutex
+	produced map[string]bool              // files that a test produced or read, as paths below path
+	sections map[string]map[string]string // by file, and by name: the sections that tests produced
+	written  []string                     // what -update wrote: paths, with the sections if a file has some
+	removed  []string
+}
+
+// golden compares got with golden/name, or writes that with -update.
 func golden(t testing.TB, name string, got []byte) {
 	t.Helper()
-	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(name)), true)
-	// The tests of goldie take a *testing.T; its -clean flag is never used,
-	// because it deletes more than it should.
-	goldie.New(t.(*testing.T), goldie.WithFixtureDir("golden"), goldie.WithNameSuffix(""),
-		goldie.WithDiffEngine(goldie.ClassicDiff)).
-		Assert(t.(*testing.T), name, lasting(got))
+	if fault := goldens.file(filepath.FromSlash(name), string(lasting(got))); fault != "" {
+		t.Error(fault)
+	}
 }
 
-// A golden file of sections has several short texts, such as the output of similar commands. Each
-// section begins with a line `=== NAME`; they are sorted by name.
-var sections struct {
-	sync.Mutex
-	files map[string]map[string]string // by path below golden, and by name: as it is on the disk
-	seen  map[string]map[string]string // the same, as tests had it
-}
-
-// sectionsOf returns the sections of the golden file.
-func sectionsOf(t testing.TB, file string) map[string]string {
-	t.Helper()
-	if read, ok := sections.files[file]; ok {
-		return read
-	}
-	data, err := os.ReadFile(filepath.Join("golden", file))
-	if err != nil && !(updating() && errors.Is(err, fs.ErrNotExist)) {
-		t.Fatal(err)
-	}
-	read := map[string]string{}
-	for _, part := range strings.Split("\n"+strings.TrimSuffix(string(data), "\n"), "\n=== ")[1:] {
-		name, text, _ := strings.Cut(part+"\n", "\n")
-		read[name] = text
-	}
-	if sections.files == nil {
-		sections.files, sections.seen = map[string]map[string]string{}, map[string]map[string]string{}
-	}
-	sections.files[file], sections.seen[file] = read, map[string]string{}
-	return read
-}
-
-// section compares got with the section of the golden file, which -update writes at the end of the
-// run. Two tests may have one section, with the same text.
+// section compares got with the section of the golden file, or writes that with -update. Two tests may have
+// one section, with the same text.
 func section(t testing.TB, file, name string, got []byte) {
 	t.Helper()
-	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(file)), true)
 	text := strings.TrimSuffix(string(lasting(got)), "\n") + "\n"
-	sections.Lock()
-	defer sections.Unlock()
-	want, ok := sectionsOf(t, file)[name]
-	if earlier, twice := sections.seen[file][name]; twice && earlier != text {
-		t.Errorf("two tests have the section %q of golden/%s, with other texts:\n%s\n%s", name, file, earlier,
-			text)
-	}
-	sections.seen[file][name] = text
-	switch {
-	case updating():
-	case !ok:
-		t.Errorf("golden/%s has no section %q; `make golden` writes it:\n%s", file, name, text)
-	case want != text:
-		t.Errorf("section %q of golden/%s:\n%s", name, file, goldie.Diff(goldie.ClassicDiff, text, want))
+	if fault := goldens.section(filepath.FromSlash(file), name, text); fault != "" {
+		t.Error(fault)
 	}
 }
 
-// finishSections reports, after a run of every test, sections that none of them has. With -update
-// it writes the files, after a run of some tests with the sections of the others as they were.
-func finishSections(everyTest bool) (code int) {
-	for file, seen := range sections.seen {
-		onDisk := sections.files[file]
-		for name, text := range onDisk {
-			switch _, ok := seen[name]; {
-			case ok:
-			case !everyTest:
-				seen[name] = text
-			case !updating():
-				fmt.Fprintf(os.Stderr, "golden/%s: no test reads the section %q; `make golden` removes it\n",
-					file, name)
-				code = 1
+// rewrite writes a file of the repository, with -update.
+func rewrite(t testing.TB, path, text string) {
+	t.Helper()
+	goldens.mu.Lock()
+	defer goldens.mu.Unlock()
+	if err := goldens.write(path, text, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// use notes that a test reads the file, so that it is not taken for out of date.
+func (g *goldenDir) use(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.markProduced(name)
+}
+
+func (g *goldenDir) markProduced(name string) {
+	if g.produced == nil {
+		g.produced = map[string]bool{}
+	}
+	g.produced[filepath.FromSlash(name)] = true
+}
+
+// file compares the text with the golden file, or writes it. It returns what is wrong, or "".
+func (g *goldenDir) file(name, text string) (fault string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.markProduced(name)
+	at := filepath.Join(g.path, name)
+	want, err := os.ReadFile(at)
+	switch {
+	case err == nil && string(want) == text:
+		return ""
+	case g.update:
+		if err := g.write(at, text, at); err != nil {
+			return err.Error()
+		}
+		return ""
+	case err != nil:
+		return fmt.Sprintf("%v; `make golden` writes it:\n%s", err, text)
+	}
+	return at + ":\n" + goldie.Diff(goldie.ClassicDiff, text, string(want))
+}
+
+// section compares the text with the section, or writes it. It returns what is wrong, or "".
+func (g *goldenDir) section(file, name, text string) (fault string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.markProduced(file)
+	at := filepath.Join(g.path, file)
+	if earlier, twice := g.sections[file][name]; twice && earlier != text {
+		return fmt.Sprintf("two tests have the section %q of %s, with other texts:\n%s\n%s", name, at,
+			earlier, text)
+	}
+	if g.sections == nil {
+		g.sections = map[string]map[string]string{}
+	}
+	if g.sections[file] == nil {
+		g.sections[file] = map[string]string{}
+	}
+	g.sections[file][name] = text
+	all, err := readSections(at)
+	if err != nil && !(g.update && errors.Is(err, fs.ErrNotExist)) {
+		return err.Error()
+	}
+	want, ok := all[name]
+	switch {
+	case ok && want == text:
+		return ""
+	case g.update:
+		all[name] = text
+		if err := g.write(at, joinSections(all), fmt.Sprintf("%s: %s", at, name)); err != nil {
+			return err.Error()
+		}
+		return ""
+	case !ok:
+		return fmt.Sprintf("%s has no section %q; `make golden` writes it:\n%s", at, name, text)
+	}
+	return fmt.Sprintf("section %q of %s:\n%s", name, at, goldie.Diff(goldie.ClassicDiff, text, want))
+}
+
+// readSections returns the sections of the file, by name.
+func readSections(path string) (map[string]string, error) {
+	data, err := os.ReadFile(path)
+	sections := map[string]string{}
+	for _, part := range strings.Split("\n"+strings.TrimSuffix(string(data), "\n"), "\n=== ")[1:] {
+		name, text, _ := strings.Cut(part+"\n", "\n")
+		sections[name] = text
+	}
+	return sections, err
+}
+
+func joinSections(sections map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(sections)) {
+		b.WriteString("=== " + name + "\n" + sections[name])
+	}
+	return b.String()
+}
+
+// write replaces the file with one that holds the text, and notes what was written.
+func (g *goldenDir) write(path, text, what string) error {
+	g.written = append(g.written, what)
+	return replaceFile(path, text)
+}
+
+// replaceFile replaces the file with one that holds the text, in one step.
+func replaceFile(path, text string) error {
+	return errors.Join(
+		os.MkdirAll(filepath.Dir(path), 0o755),
+		os.WriteFile(path+".new", []byte(text), 0o644),
+		os.Rename(path+".new", path),
+	)
+}
+
+// remove removes the file, and its folder if that is empty then.
+func (g *goldenDir) remove(path string) error {
+	g.removed = append(g.removed, path)
+	err := os.Remove(path)
+	for dir := filepath.Dir(path); dir != g.path && os.Remove(dir) == nil; {
+		dir = filepath.Dir(dir)
+	}
+	return err
+}
+
+// finish ends a run of the tests, and returns its exit code. allRan says that no test was left out, and
+// passed that none failed. Only if both are true, files and sections that no test produced are known to be
+// out of date: -update removes them, and without it, they are a failure, as two files with the same content
+// are. With -update, finish writes to out what this run wrote, removed and left.
+func (g *goldenDir) finish(out io.Writer, allRan, passed bool) (code int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !passed {
+		code = 1
+	}
+	complete := allRan && passed
+	unused, same, err := g.survey()
+	if complete && g.update {
+		err = errors.Join(err, g.removeUnused(unused))
+		unused = nil
+	}
+	if g.update {
+		list := func(what string, names []string) {
+			fmt.Fprintf(out, "golden files: %s %d\n", what, len(names))
+			for _, name := range names {
+				fmt.Fprintln(out, "  "+name)
 			}
 		}
-		if !updating() || maps.Equal(onDisk, seen) {
-			continue
+		list("wrote", g.written)
+		list("removed", g.removed)
+		switch {
+		case !allRan:
+			fmt.Fprintln(out, "golden files: left what no test produced: only some ran")
+		case !passed:
+			list("a test failed; left what none produced:", unused)
 		}
-		var b strings.Builder
-		for _, name := range slices.Sorted(maps.Keys(seen)) {
-			b.WriteString("=== " + name + "\n" + seen[name])
-		}
-		at := filepath.Join("golden", file)
-		err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(b.String()), 0o644))
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
+	} else if complete {
+		for _, name := range unused {
+			fmt.Fprintf(out, "%s: no test reads it; `make golden` removes it\n", name)
 			code = 1
 		}
 	}
+	if complete {
+		for _, pair := range same {
+			fmt.Fprintln(out, pair+"; `make golden` keeps a file of projects once; cases with one result "+
+				"share a name")
+			code = 1
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(out, err)
+		code = 1
+	}
 	return code
+}
+
+// survey returns the paths of files that no test produced, and `FILE: SECTION` for sections that none did.
+// same has a sentence for each two files with the same content.
+func (g *goldenDir) survey() (unused, same []string, err error) {
+	seen := map[string]string{}
+	err = filepath.WalkDir(g.path, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(g.path, path)
+		if !g.produced[name] {
+			unused = append(unused, path)
+			return nil
+		}
+		if produced := g.sections[name]; produced != nil {
+			onDisk, err := readSections(path)
+			if err != nil {
+				return err
+			}
+			for _, section := range slices.Sorted(maps.Keys(onDisk)) {
+				if _, ok := produced[section]; !ok {
+					unused = append(unused, path+": "+section)
+				}
+			}
+		}
+		data, err := os.ReadFile(path)
+		if other, ok := seen[string(data)]; ok && filepath.Ext(path) != ".files" {
+			same = append(same, path+" holds the same as "+other)
+		}
+		seen[string(data)] = path
+		return err
+	})
+	return unused, same, err
+}
+
+// removeUnused removes files and sections that survey found.
+func (g *goldenDir) removeUnused(unused []string) error {
+	var errs []error
+	for _, name := range unused {
+		path, section, isSection := strings.Cut(name, ": ")
+		if !isSection {
+			errs = append(errs, g.remove(path))
+			continue
+		}
+		all, err := readSections(path)
+		delete(all, section)
+		errs = append(errs, err, replaceFile(path, joinSections(all)))
+		g.removed = append(g.removed, name)
+	}
+	return errors.Join(errs...)
 }
 
 // outlined replaces the longer hunks of the patches in text: they have lines of templates, which
@@ -217,7 +389,7 @@ func goldenTree(t *testing.T, name, dir string) {
 	t.Helper()
 	got := filetest.Tree(t, dir)
 	maps.DeleteFunc(got, func(path, _ string) bool {
-		return project.IsOwn(path)
+		return project.IsInternal(path)
 	}) // checkRecord compares these
 	if name != "quickstart" {
 		// checkRecord reads it. As a golden file, each change would show in each project.
@@ -260,7 +432,7 @@ func goldenFiles(t testing.TB, name string) map[string]string {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	goldensRead.Store(filepath.Join("golden", filepath.FromSlash(name)+".files"), true)
+	goldens.use(name + ".files")
 	for line := range strings.Lines(string(list)) {
 		path, elsewhere, found := strings.Cut(strings.TrimSuffix(line, "\n"), " -> ")
 		if where[path] = elsewhere; !found {
@@ -279,10 +451,12 @@ func goldenProjects(t testing.TB) []string {
 // golden/README.md describes each golden project. There are at most ten, with few enough files to read
 // them.
 func TestGoldenProjects(t *testing.T) {
-	goldensRead.Store(filepath.Join("golden", "README.md"), true)
+	afterGoldens(t)
+	goldens.use("README.md")
 	var listed []string
+	table, _, _ := strings.Cut(document(t, "golden/README.md"), "\n## Scenarios\n")
 	row := regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$")
-	for _, m := range row.FindAllStringSubmatch(document(t, "golden/README.md"), -1) {
+	for _, m := range row.FindAllStringSubmatch(table, -1) {
 		listed = append(listed, m[1])
 	}
 	if projects := goldenProjects(t); !slices.Equal(listed, projects) || len(projects) > 10 {
@@ -331,72 +505,181 @@ func writeGoldenTree(t *testing.T, name string, tree map[string]string) {
 			kept[data] = cmp.Or(kept[data], earlier+"/"+path)
 		}
 	}
-	folder := filepath.Join("golden", name)
-	if err := errors.Join(os.RemoveAll(folder), os.RemoveAll(folder+".files")); err != nil {
-		t.Fatal(err)
-	}
-	var list bytes.Buffer
-	elsewhere := false
+	own := map[string]string{} // the files that this project has itself
+	var list strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(tree)) {
 		if source, err := templates.Files.ReadFile(path); err == nil && string(source) == tree[path] {
 			fmt.Fprintf(&list, "%s -> ../templates/%s\n", path, path)
-			elsewhere = true
 			continue
 		}
 		if at, ok := kept[tree[path]]; ok {
 			fmt.Fprintf(&list, "%s -> %s\n", path, at)
-			elsewhere = true
 			continue
 		}
 		kept[tree[path]] = name + "/" + path
+		own[path] = string(lasting([]byte(tree[path])))
 		fmt.Fprintln(&list, path)
-		filetest.Put(t, folder, path, tree[path])
 	}
-	if elsewhere {
-		filetest.Put(t, "golden", name+".files", list.String())
+	folder := filepath.Join("golden", name)
+	listed := map[string]string{}
+	if len(own) < len(tree) {
+		listed[name+".files"] = list.String()
+	}
+	replaceFiles(t, folder, filetest.Tree(t, folder), own)
+	replaceFiles(t, "golden", filesAt("golden", name+".files"), listed)
+}
+
+// filesAt returns the file of that name in dir, if there is one, as a tree.
+func filesAt(dir, name string) map[string]string {
+	data, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		return nil
+	}
+	return map[string]string{name: string(data)}
+}
+
+// replaceFiles makes the files in folder, which are those of was, those of want.
+func replaceFiles(t *testing.T, folder string, was, want map[string]string) {
+	t.Helper()
+	for path, text := range want {
+		if before, ok := was[path]; !ok || before != text {
+			rewrite(t, filepath.Join(folder, path), text)
+		}
+	}
+	for path := range was {
+		if _, ok := want[path]; !ok {
+			goldens.mu.Lock()
+			err := goldens.remove(filepath.Join(folder, path))
+			goldens.mu.Unlock()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }
 
-// checkGoldens finds, after a run of all tests, duplicate golden files, and golden files
-// that no test read, which readers would believe. With -update, it removes the
-// latter.
-func checkGoldens() (code int) {
-	some := false
+// everyTestRan reports whether this run left out no test.
+func everyTestRan() bool {
 	for _, part := range []string{"test.run", "test.skip", "test.fuzz", "test.list"} {
-		some = some || flag.Lookup(part).Value.String() != ""
-	}
-	// The tests at a terminal are for Linux.
-	everyTest := !some && !skipped.Load() && runtime.GOOS == "linux"
-	code = finishSections(everyTest)
-	if some {
-		return code
-	}
-	seen := map[string]string{}
-	err := filepath.WalkDir("golden", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+		if flag.Lookup(part).Value.String() != "" {
+			return false
 		}
-		if _, read := goldensRead.Load(path); !read && everyTest {
-			if updating() {
-				fmt.Fprintf(os.Stderr, "%s: removed, because no test reads it\n", path)
-				return os.Remove(path)
+	}
+	return !skipped.Load() && runtime.GOOS == "linux" // the tests at a terminal are for Linux
+}
+
+// With -update, a file and a section are written as soon as a test has produced them. What no test produced
+// is removed only if all ran and passed.
+func TestUpdateOfGoldens(t *testing.T) {
+	parallel(t)
+	const old = "=== one\n1\n=== other\nnot produced\n=== two\n2\n"
+	const updated = "=== one\nI\n=== other\nnot produced\n=== three\nIII\n=== two\n2\n"
+	for _, c := range []struct {
+		name           string
+		update         bool
+		allRan, passed bool
+		code           int
+		files          map[string]string
+		said           string
+	}{
+		{
+			name: "complete", update: true, allRan: true, passed: true, code: 0,
+			files: map[string]string{"a.txt": "new", "s.txt": "=== one\nI\n=== three\nIII\n=== two\n2\n"},
+			said: "golden files: wrote 3\n  DIR/a.txt\n  DIR/s.txt: one\n  DIR/s.txt: three\n" +
+				"golden files: removed 2\n  DIR/s.txt: other\n  DIR/sub/stale.txt\n",
+		},
+		{
+			name: "a test failed", update: true, allRan: true, passed: false, code: 1,
+			files: map[string]string{
+				"a.txt": "new", "s.txt": updated, "sub/stale.txt": "stale",
+			},
+			said: "golden files: wrote 3\n  DIR/a.txt\n  DIR/s.txt: one\n  DIR/s.txt: three\n" +
+				"golden files: removed 0\ngolden files: a test failed; left what none produced: 2\n" +
+				"  DIR/s.txt: other\n  DIR/sub/stale.txt\n",
+		},
+		{
+			name: "some tests", update: true, allRan: false, passed: true, code: 0,
+			files: map[string]string{
+				"a.txt": "new", "s.txt": updated, "sub/stale.txt": "stale",
+			},
+			said: "golden files: wrote 3\n  DIR/a.txt\n  DIR/s.txt: one\n  DIR/s.txt: three\n" +
+				"golden files: removed 0\ngolden files: left what no test produced: only some ran\n",
+		},
+		{
+			name: "compared", update: false, allRan: true, passed: true, code: 1,
+			files: map[string]string{"a.txt": "old", "s.txt": old, "sub/stale.txt": "stale"},
+			said: "DIR/s.txt: other: no test reads it; `make golden` removes it\n" +
+				"DIR/sub/stale.txt: no test reads it; `make golden` removes it\n",
+		},
+		{
+			name: "compared, and a test failed", update: false, allRan: true, passed: false, code: 1,
+			files: map[string]string{"a.txt": "old", "s.txt": old, "sub/stale.txt": "stale"},
+		},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{"a.txt": "old", "s.txt": old, "sub/stale.txt": "stale"} {
+			filetest.Put(t, dir, name, text)
+		}
+		g := &goldenDir{path: dir, update: c.update}
+		for i, fault := range []string{
+			g.file("a.txt", "new"), g.section("s.txt", "one", "I\n"), g.section("s.txt", "three", "III\n"),
+		} {
+			if (fault == "") != c.update {
+				t.Errorf("%s: text %d: %q", c.name, i, fault)
 			}
-			fmt.Fprintf(os.Stderr, "%s: no test reads this golden file; `make golden` removes it\n", path)
-			code = 1
 		}
-		data, err := os.ReadFile(path)
-		if other, ok := seen[string(data)]; ok && filepath.Ext(path) != ".files" {
-			fmt.Fprintf(os.Stderr,
-				"%s holds the same as %s; `make golden` keeps a project's file once, and cases with one "+
-					"result share its name\n", path, other)
-			code = 1
+		if fault := g.section("s.txt", "two", "2\n"); fault != "" {
+			t.Errorf("%s: a text that is unchanged: %s", c.name, fault)
 		}
-		seen[string(data)] = path
-		return err
-	})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
+		if g.section("s.txt", "two", "another\n") == "" {
+			t.Errorf("%s: two tests have a section with other texts", c.name)
+		}
+		var out strings.Builder
+		code := g.finish(&out, c.allRan, c.passed)
+		if said := strings.ReplaceAll(out.String(), dir, "DIR"); code != c.code || said != c.said {
+			t.Errorf("%s: code %d, it said\n%s\nwant\n%s", c.name, code, said, c.said)
+		}
+		if got := filetest.Tree(t, dir); !equalTrees(got, c.files) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.files)
+		}
 	}
-	return code
+}
+
+// Two golden files with the same content are a failure.
+func TestGoldensTwice(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	g := &goldenDir{path: dir, update: true}
+	g.file("a.txt", "same")
+	g.file("b.txt", "same")
+	var out strings.Builder
+	if code := g.finish(&out, true, true); code != 1 || !strings.Contains(out.String(), "holds the same as") {
+		t.Errorf("code %d, %s", code, &out)
+	}
+}
+
+// A run of the tests with -update writes what a failing test produced.
+func TestUpdateThatFails(t *testing.T) {
+	parallel(t)
+	if os.Getenv("VBOT_TEST_GOLDENS") != "" {
+		golden(t, "file.txt", []byte("new\n"))
+		section(t, "sections.txt", "one", []byte("new\n"))
+		t.Fatal("on purpose")
+	}
+	dir := t.TempDir()
+	filetest.Put(t, dir, "golden/file.txt", "old\n")
+	filetest.Put(t, dir, "golden/sections.txt", "=== one\nold\n=== two\nof another test\n")
+	cmd := vbotCommand(t, dir, "-test.run=^TestUpdateThatFails$", "-update")
+	cmd.Env = append(cmd.Env, "VBOT_TEST_RUN=", "VBOT_TEST_GOLDENS=1")
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != 1 ||
+		!strings.Contains(string(out), "golden files: wrote 2\n") {
+		t.Errorf("exit code %d, %s", code, out)
+	}
+	if got, want := filetest.Tree(t, dir), map[string]string{
+		"golden/file.txt":     "new\n",
+		"golden/sections.txt": "=== one\nnew\n=== two\nof another test\n",
+	}; !equalTrees(got, want) {
+		t.Errorf("%q", got)
+	}
 }

@@ -223,7 +223,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		dir := t.TempDir()
 		run := func(line string) result {
 			args := strings.Fields(strings.ReplaceAll(line, "DIR/", dir+"/"))
-			return here{env: s.Env(), stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, args...)
+			return inProcess{env: s.Env(), stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t,
+				args...)
 		}
 		if c.before != "" {
 			run(c.before).wantCode(t, 0)

@@ -17,6 +17,7 @@ import (
 	"vbot/internal/project"
 	"vbot/internal/report"
 	"vbot/internal/scaffold"
+	"vbot/internal/tty"
 	"vbot/internal/wizard"
 )
 
@@ -28,18 +29,12 @@ var initCommand = cli.Command{
 	New:  newInit,
 	Args: cli.Args{
 		Words: []string{"quickstart", cli.AnyDir},
-		Refuse: func(_ string, args []string) error {
-			if len(args) <= 1 {
-				return nil
-			}
-			const expected = "expected one directory, got %s; put a name with spaces in quotes"
-			return report.Usagef(expected, strings.Join(report.QuoteAll(args), " "))
-		},
+		Rest:  true,
 	},
 	Results: cli.Results{
 		"":                 scaffold.Written{},
 		"check":            scaffold.Compared{},
-		"dry-run":          bot.Config{},
+		"dry-run":          bot.Defaults(),
 		"list-options":     bot.Sections[[]string]{},
 		"describe-options": bot.Sections[[]bot.ServiceInfo]{},
 	},
@@ -47,12 +42,10 @@ var initCommand = cli.Command{
 
 // An initRun holds the options of one run of init.
 type initRun struct {
-	job        scaffold.Job
-	config     *string // a file, or "-"; nil if it was not given
-	catalog    *string // a directory; nil if it was not given
-	check      bool
-	update     bool
-	contextHub *bool // nil if it was not given
+	job    scaffold.Job
+	config string // a file, or "-"; "" if it was not given
+	check  bool
+	update bool
 }
 
 func newInit(f *cli.Flags) cli.Runner {
@@ -61,19 +54,19 @@ func newInit(f *cli.Flags) cli.Runner {
 		r.botOption(f, o)
 	}
 	const aboutConfig = "read options from a JSON file; - is stdin; command-line options override it"
-	f.Optional("c config", "FILE", aboutConfig, &r.config).Once = "vbot reads one configuration file"
+	f.String("c config", "FILE", aboutConfig, &r.config).Once = "vbot reads one configuration file"
 	f.Bool("dry-run", "print the configuration as JSON; write nothing", &r.job.DryRun)
 
 	f.Section()
 	const aboutCheck = "list edited, missing and outdated files; write nothing; exit with 3 if there are any"
 	f.Bool("check", aboutCheck, &r.check)
 	f.Bool("update", "bring the files up to date and keep your edits; bot options change the bot", &r.update)
-	f.Switch(cli.Switch{
+	f.OptionalValue(cli.OptionalValueFlag{
 		Name:        "diff",
 		Placeholder: "FILE",
 		About:       "with --check or --update, print a patch, of one file or of all; write nothing",
-		Values:      "a path in the project, such as server/bot.py",
-		Reads:       func(string) string { return "" },
+		Accepts:     "a path in the project, such as server/bot.py",
+		Recognize:   func(string) string { return "" },
 		Put:         r.putDiff,
 	})
 	const aboutMarkers = "with --update, write conflicts between markers, for you to resolve"
@@ -85,14 +78,13 @@ func newInit(f *cli.Flags) cli.Runner {
 	for _, o := range bot.Options {
 		r.peerOption(f, o)
 	}
-	const aboutHub = "not supported: run pipecat context-hub install (--no-context-hub is ignored)"
-	f.Toggle("context-hub", aboutHub, func(on bool) { r.contextHub = &on })
+	f.Ignored("no-context-hub", "vbot never registers the hub")
 
 	f.Section()
-	f.Instead("list-options", "print the ids that options take, as JSON", r.listOptions)
+	f.EarlyExit("list-options", "print the ids that options take, as JSON", r.listOptions)
 	r.describeOption(f)
 	const aboutCatalog = "add the services in the directory DIR (default: VBOT_CATALOG)"
-	f.Optional("catalog", "DIR", aboutCatalog, &r.catalog)
+	f.String("catalog", "DIR", aboutCatalog, &r.job.CatalogDir)
 	f.Bool("keep-existing", "keep existing files; write only missing ones", &r.job.KeepExisting)
 	f.Bool("overwrite-guide", "replace existing guides with current ones", &r.job.OverwriteGuide)
 	f.Bool("verbose", "list each file (default: only without a terminal)", &r.job.Verbose)
@@ -115,34 +107,34 @@ func (r *initRun) botOption(f *cli.Flags, o *bot.Option) {
 	names := strings.TrimSpace(o.Short + " " + o.Flag)
 	var shown *cli.Option
 	switch {
-	case o.Toggle != nil:
-		shown = f.Toggle(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, Flag: true} })
-	case o.List != nil:
-		shown = f.Text(names, o.Placeholder, o.Help, func(s string) {
-			values[o] = bot.Value{List: append(values[o].List, s), Flag: true}
+	case o.IsToggle():
+		shown = f.ToggleFunc(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, FromFlag: true} })
+	case o.IsList():
+		shown = f.Func(names, o.Placeholder, o.Help, func(s string) {
+			values[o] = bot.Value{List: append(values[o].List, s), FromFlag: true}
 		})
 	default:
-		shown = f.Text(names, o.Placeholder, o.Help,
-			func(s string) { values[o] = bot.Value{Text: s, Flag: true} })
+		shown = f.Func(names, o.Placeholder, o.Help,
+			func(s string) { values[o] = bot.Value{Text: s, FromFlag: true} })
 	}
 	shown.Key = o.Key
-	shown.Repeatable = o.List != nil
-	shown.Allowed = func() ([]string, string) { return o.Values(catalog.New()) }
+	shown.Repeatable = o.IsList()
+	shown.Allowed = func() ([]string, string) { return o.AllowedIn(catalog.New()) }
 	shown.Complete = func(env *cli.Env, typed string) []string { return r.complete(env, o, typed) }
 }
 
 // peerOption registers the option under its name in `pipecat init`, if that is different.
 func (r *initRun) peerOption(f *cli.Flags, o *bot.Option) {
-	if o.Peer == "" {
+	if o.PipecatName == "" {
 		return
 	}
-	name := strings.ReplaceAll(o.Peer, "_", "-")
-	shown := f.Toggle(name, "the same as --"+o.Flag, func(on bool) {
+	name := strings.ReplaceAll(o.PipecatName, "_", "-")
+	shown := f.ToggleFunc(name, "the same as --"+o.Flag, func(on bool) {
 		typed := "--no-" + name
 		if on {
 			typed = "--" + name
 		}
-		r.job.Bot[o] = bot.Value{On: on, Flag: true, Alias: typed}
+		r.job.Bot[o] = bot.Value{On: on, FromFlag: true, Alias: typed}
 	})
 	shown.Key = o.Key
 }
@@ -153,7 +145,7 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 	if o.Kind == "" {
 		return o.Allowed()
 	}
-	cat, err := openCatalog(env, r.catalog)
+	cat, err := openCatalog(env, r.job.CatalogDir)
 	if err != nil {
 		cat = catalog.New() // Run says what is wrong
 	}
@@ -169,7 +161,11 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 
 // Run finds out which job the options ask for, and runs it.
 func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	cat, err := openCatalog(env, r.catalog)
+	if len(env.Args) > 1 {
+		const expected = "expected one directory, got %s; put a name with spaces in quotes"
+		return nil, report.Usagef(expected, strings.Join(report.QuoteAll(env.Args), " "))
+	}
+	cat, err := openCatalog(env, r.job.CatalogDir)
 	if err != nil {
 		return nil, err
 	}
@@ -188,10 +184,7 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 	if err := r.readConfig(ctx, env); err != nil {
 		return nil, err
 	}
-	if r.catalog != nil {
-		r.job.CatalogDir = *r.catalog
-	}
-	r.job.ListFiles = !isTerminal(env.Stderr)
+	r.job.ListFiles = !tty.IsTerminal(env.Stderr)
 	jobEnv := scaffold.Env{Version: version, Catalog: cat, Path: env.Path, Note: env.Note}
 	if canAsk(env) {
 		jobEnv.Confirm = func(ctx context.Context, question string) error {
@@ -212,7 +205,7 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 		if err := r.refuseGuides(env); err != nil {
 			return nil, err
 		}
-		r.job.Mode = scaffold.Guides
+		r.job.Mode = scaffold.GenerateGuides
 	}
 	r.job.Target = cmp.Or(r.job.Target, ".")
 	return r.job.Run(ctx, jobEnv)
@@ -224,13 +217,6 @@ func (r *initRun) refuse(env *cli.Env) error {
 	writes := r.job.KeepExisting || r.job.OverwriteGuide
 	if len(env.Args) == 1 && env.Args[0] == "" {
 		return report.Usagef("the directory's name is empty")
-	}
-	if r.contextHub != nil && *r.contextHub {
-		return report.One(report.InvalidConfig, "context_hub", "--context-hub",
-			"vbot runs no other program; register the hub with `pipecat context-hub install`")
-	}
-	if r.contextHub != nil {
-		env.Note("--no-context-hub has no effect: vbot never registers the hub")
 	}
 	switch {
 	case r.check && r.update:
@@ -279,7 +265,7 @@ func (r *initRun) usePreset(cat *catalog.Catalog) error {
 			refuse(o.Key, o.Where())
 		}
 	}
-	if r.config != nil {
+	if r.config != "" {
 		refuse("config", "--config")
 	}
 	if len(problems) > 0 {
@@ -300,18 +286,18 @@ func (r *initRun) usePreset(cat *catalog.Catalog) error {
 
 // readConfig reads the configuration file, if there is one.
 func (r *initRun) readConfig(ctx context.Context, env *cli.Env) error {
-	if r.config == nil {
+	if r.config == "" {
 		return nil
 	}
-	name := fileLabel(*r.config)
-	data, err := env.ReadAll(ctx, *r.config, maxConfig)
+	name := fileLabel(r.config)
+	data, err := env.ReadAll(ctx, r.config, maxConfig)
 	switch {
 	case ctx.Err() != nil:
 		return report.Interruption()
 	case err != nil:
 		return report.One(report.InvalidConfig, "config", "--config", "%s: %v", name, err)
 	}
-	r.job.File = &scaffold.ConfigFile{Path: *r.config, Name: name, Data: data}
+	r.job.File = &scaffold.ConfigFile{Path: r.config, Name: name, Data: data}
 	return nil
 }
 
@@ -330,7 +316,7 @@ func (r *initRun) ask(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (r
 		return asked{result, command}, nil
 	}
 	title := "Your answers so far, as a command line"
-	if missing := job.Missing(jobEnv); missing != nil && job.Mode != scaffold.Guides {
+	if missing := job.Missing(jobEnv); missing != nil && job.Mode != scaffold.GenerateGuides {
 		title += " (it still needs " + strings.Join(missing, ", ") + ")"
 	}
 	if command != "" {
@@ -349,14 +335,14 @@ type asked struct {
 func (a asked) JSON() any { return cli.JSONOf(a.Result) }
 
 // Text prints the result of the job, and the command line that does the same without questions.
-func (a asked) Text(page *report.Page) {
-	a.Result.Text(page)
-	page.Note("\nTo do the same without questions:\n  %s", a.command)
+func (a asked) Text(out *report.Printer) {
+	a.Result.Text(out)
+	out.Note("\nTo do the same without questions:\n  %s", a.command)
 }
 
 // listOptions returns the ids that options take.
 func (r *initRun) listOptions(env *cli.Env) (report.Result, error) {
-	cat, err := openCatalog(env, r.catalog)
+	cat, err := openCatalog(env, r.job.CatalogDir)
 	if err != nil {
 		return nil, err
 	}
@@ -372,21 +358,21 @@ func (r *initRun) describeOption(f *cli.Flags) {
 		}
 		return ""
 	}
-	shown := f.Switch(cli.Switch{
+	shown := f.OptionalValue(cli.OptionalValueFlag{
 		Name:        "describe-options",
 		Placeholder: "KIND",
 		About: "print all services and transports with names and variables; " +
 			"KIND is transports, stt, llm, tts, realtime or video",
-		Reads: kindOf,
+		Recognize: kindOf,
 		Put: func(kind string) error {
 			switch {
 			case kind == "false":
-				f.RunInstead(nil)
+				f.SetEarlyExit(nil)
 				return nil
 			case kind != "true" && kindOf(kind) == "":
 				return errors.New("unknown kind")
 			}
-			f.RunInstead(func(env *cli.Env) (report.Result, error) { return r.describe(env, kindOf(kind)) })
+			f.SetEarlyExit(func(env *cli.Env) (report.Result, error) { return r.describe(env, kindOf(kind)) })
 			return nil
 		},
 	})
@@ -397,7 +383,7 @@ func (r *initRun) describeOption(f *cli.Flags) {
 // describe returns every id with its names and requirements, or only those under the key kind of the
 // listing, if it is not "".
 func (r *initRun) describe(env *cli.Env, kind string) (report.Result, error) {
-	cat, err := openCatalog(env, r.catalog)
+	cat, err := openCatalog(env, r.job.CatalogDir)
 	if err != nil {
 		return nil, err
 	}
@@ -414,21 +400,22 @@ type description struct {
 func (d description) JSON() any { return bot.Describe(d.cat, d.kind) }
 
 // Text has a paragraph for each service.
-func (d description) Text(page *report.Page) {
-	if !page.JSON() { // do not build text that is not printed
-		page.Print(bot.DescribeText(d.cat, d.kind))
+func (d description) Text(out *report.Printer) {
+	if !out.JSON() { // do not build text that is not printed
+		out.Print(bot.DescribeText(d.cat, d.kind))
 	}
 }
 
 // openCatalog returns the catalog with the services in the folder that --catalog or
 // VBOT_CATALOG names. Nothing in it is run, and links that lead out of it are not
-// followed. option is the value of --catalog, or nil.
-func openCatalog(env *cli.Env, option *string) (*catalog.Catalog, error) {
+// followed. dir is the value of --catalog, "" if it was not given.
+func openCatalog(env *cli.Env, dir string) (*catalog.Catalog, error) {
 	c := catalog.New()
-	dir, source := env.Getenv("VBOT_CATALOG"), "VBOT_CATALOG"
-	if option != nil {
-		dir, source = *option, "--catalog"
-	} else if dir == "" {
+	source := "--catalog"
+	if dir == "" {
+		dir, source = env.Getenv("VBOT_CATALOG"), "VBOT_CATALOG"
+	}
+	if dir == "" {
 		return c, nil
 	}
 	path, err := env.Expand(dir)
@@ -439,9 +426,9 @@ func openCatalog(env *cli.Env, option *string) (*catalog.Catalog, error) {
 	if err == nil {
 		defer root.Close()
 		if problems := c.Add(root.FS(), dir); len(problems) > 0 {
-			return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+			return nil, problems.Err()
 		}
-		if !c.HasOwn() {
+		if !c.HasCustom() {
 			err = errors.New("contains no services; expected files such as stt/acme.py")
 		}
 	}

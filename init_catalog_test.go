@@ -15,6 +15,7 @@ import (
 	"vbot/internal/filetest"
 	"vbot/internal/report"
 	"vbot/internal/scaffold"
+	"vbot/internal/system"
 )
 
 // acme is the file of a user's own service. docs/own-services.md has it, too.
@@ -49,7 +50,7 @@ func TestOwnService(t *testing.T) {
 	}
 	filetest.Put(t, dir, "services/stt/acme.py",
 		strings.ReplaceAll(acme(t), "\n", "\r\n")) // as Git checks it out on Windows
-	again := here{env: []string{"VBOT_CATALOG=services"}, dir: dir}.vbot(t, "init", "there", "--config",
+	again := inProcess{env: []string{"VBOT_CATALOG=services"}, dir: dir}.vbot(t, "init", "there", "--config",
 		"bot.json", "--json")
 	again.wantCode(t, 0)
 	if !strings.Contains(again.stdout, `"stt_service": "acme"`) || strings.Contains(again.stdout, "created") {
@@ -170,11 +171,11 @@ func TestFaultyCatalog(t *testing.T) {
 		r.wantCode(t, 2)
 		all.Write(r.transcript(dir))
 	}
-	r := here{env: []string{"VBOT_CATALOG=nowhere"}, dir: dir}.vbot(t, "init", "quickstart")
+	r := inProcess{env: []string{"VBOT_CATALOG=nowhere"}, dir: dir}.vbot(t, "init", "quickstart")
 	r.wantCode(t, 2)
 	all.WriteString("VBOT_CATALOG=nowhere\n")
 	all.Write(r.transcript(dir))
-	r = here{
+	r = inProcess{
 		stdin: strings.NewReader(`{"transports": ["daily"], "mode": "cascade", "stt_service": "acme", ` +
 			`"llm_service": "openai", "tts_service": "cartesia"}`),
 		dir: dir,
@@ -220,8 +221,8 @@ func TestCommandLineWithACatalog(t *testing.T) {
 	parallel(t)
 	dir, folder := t.TempDir(), "my services"
 	filetest.Put(t, dir, folder+"/stt/acme.py", acme(t))
-	a := &cli.Env{Dir: dir, Getenv: func(string) string { return "" }}
-	cat, err := openCatalog(a, &folder)
+	a := &cli.Env{System: system.System{Dir: dir, Getenv: func(string) string { return "" }}}
+	cat, err := openCatalog(a, folder)
 	if err != nil {
 		t.Fatal(err)
 	}

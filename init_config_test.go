@@ -21,62 +21,8 @@ import (
 	"vbot/internal/filetest"
 	"vbot/internal/render"
 	"vbot/internal/scaffold"
+	"vbot/internal/system"
 )
-
-// Every invalid combination is refused before anything is written, and all problems
-// are listed together.
-func TestRefusedConfigurations(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct{ name, args string }{
-		{"everything-missing", "--dry-run"},
-		{"everything-missing-json", "--dry-run --json"},
-		{"mode-missing", "-t webrtc"},
-		{"mode-missing-with-a-service", "-t webrtc --stt deepgram"},
-		{"cascade-services-missing", "-t webrtc -m cascade --llm openai"},
-		{"realtime-service-missing", "-t webrtc -m realtime"},
-		{"realtime-in-cascade", cascade + " --realtime openai"},
-		{"cascade-in-realtime", "-t webrtc -m realtime --realtime openai --stt deepgram --tts cartesia"},
-		{"unknown-everywhere", "-t pigeon -m talk --stt deepgrm --llm gtp --tts x --bot-type phone"},
-		{"unknown-transport", cascade + " -t daly"},
-		{"web-with-telephony", cascade + " -b web -t twilio"},
-		{"video-on-the-phone", cascade + " -t twilio --video tavus --video-input --video-output"},
-		{"video-without-a-carrier", "-t websocket -m realtime --realtime openai --video simli --video-input"},
-		{"video-input-unseen", "-t webrtc -m realtime --realtime nova_sonic --video-input"},
-		{"avatar-without-output", cascade + " --video tavus --no-video-output"},
-		{"noise-cancel-without-cloud", cascade + " --enable-noise-cancel --no-deploy-to-cloud"},
-		{"livekit-on-the-cloud", "-t livekit -m realtime --realtime openai --deploy-to-cloud"},
-		{"livekit-with-noise-cancel", "-t livekit -m realtime --realtime openai --enable-noise-cancel"},
-		{
-			"livekit-on-the-cloud-with-noise-cancel",
-			"-t livekit -m realtime --realtime openai --deploy-to-cloud --enable-noise-cancel",
-		},
-		{"client-server-alone", cascade + " --client-server vite"},
-		{"client-unknown", cascade + " --client-framework angular"},
-		{
-			"dial-mode-without-transport",
-			cascade + " --daily-pstn-mode dial-in --twilio-daily-sip-mode dial-out",
-		},
-		{"name-bad", cascade + " -n /etc/passwd"},
-		{"eval-alone", "--eval"},
-		{"client-alone", "--client-framework none"},
-		{"name-reserved", cascade + " -n aux.bot"},
-		{"name-of-the-cluster", cascade + " -n Kube_System --self-host"},
-		{"name-long", cascade + " -n " + strings.Repeat("n", 65)},
-		{"values-empty", "--name= -t= --mode= --stt= --llm= --tts="},
-		{"config-missing", "--config nowhere.json"},
-		{"config-missing-json", "--config nowhere.json --json"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := vbot(t, dir, append([]string{"init", "there"}, strings.Fields(c.args)...)...)
-			r.wantCode(t, 2)
-			section(t, "errors/init.txt", c.name, r.transcript(dir))
-			if got := filetest.Tree(t, dir); len(got) > 0 {
-				t.Errorf("it wrote %v", got)
-			}
-		})
-	}
-}
 
 func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	parallel(t)
@@ -99,92 +45,6 @@ func TestQuickstartTakesNoBotOptions(t *testing.T) {
 	}
 }
 
-func TestConfigFileProblems(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct{ name, config string }{
-		{"empty", ""},
-		{"not-json", "{\n  \"mode\": cascade\n}"},
-		{"cut-off", `{"mode": "cascade", `},
-		{"not-an-object", `["cascade"]`},
-		{"trailing-data", `{"mode": "talk"} {}`},
-		{"key-that-forges-a-line", `{"mode\nvbot init: all is well\u001b[2J": 1}`},
-		{"unknown-keys", `{"recordng": true, "stt": "deepgram", "xyz": 1}`},
-		{"keys-in-another-case", `{"Mode": "cascade"}`},
-		{"duplicate-keys", `{"mode": "cascade", "mode": "realtime"}`},
-		{"wrong-types", `{"transports": "daily", "recording": "no", "mode": 7, "stt_service": ["deepgram"],` +
-			` "llm_service": {}, "tts_service": true}`},
-		{"a-list-of-other-things", `{"transports": ["daily", 7]}`},
-		{"empty-strings", `{"mode": "", "transports": [""], "project_name": ""}`},
-		{"nulls", `{"mode": null, "transports": null, "recording": null}`},
-		{"client-without-a-framework", `{"mode": "realtime", "generate_client": true}`},
-		{"file-against-file", `{"mode": "realtime", "realtime_service": "openai", "stt_service": ` +
-			`"deepgram", "transports": ["twilio"], "bot_type": "web"}`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t, "init", "there", "--config", "-")
-			r.wantCode(t, 2)
-			section(t, "errors/config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
-		})
-	}
-}
-
-// An option overrides the file; values of the file that no longer apply are dropped
-// with a note.
-func TestFlagsBeatTheFile(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct{ name, config, args string }{
-		{
-			"services-of-the-other-mode",
-			`{"mode": "cascade", "transports": ["daily"], "stt_service": "deepgram", "llm_service": ` +
-				`"openai", "tts_service": "cartesia"}`,
-			"--mode realtime --realtime openai",
-		},
-		{"bot-type", `{"bot_type": "web", "mode": "realtime", "realtime_service": "openai", "transports": ` +
-			`["daily"]}`, "-t twilio"},
-		{"a-feature", `{"recording": true, "mode": "realtime", "realtime_service": "openai", "transports": ` +
-			`["daily"]}`, "--no-recording --eval"},
-		{"noise-cancel", `{"enable_noise_cancel": true, "mode": "realtime", "realtime_service": "openai", ` +
-			`"transports": ["daily"]}`, "--no-deploy-to-cloud"},
-		{
-			"noise-cancel-wanted",
-			`{"deploy_to_cloud": false, "mode": "realtime", "realtime_service": "openai", "transports": ` +
-				`["daily"]}`,
-			"--enable-noise-cancel",
-		},
-		{"video", `{"video_service": "tavus", "video_input": true, "mode": "realtime", "realtime_service": ` +
-			`"openai", "transports": ["daily"]}`, "-t twilio"},
-		{"avatar", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", ` +
-			`"transports": ["daily"]}`, "--no-video-output"},
-		{"avatar-wanted", `{"video_output": false, "mode": "realtime", "realtime_service": "openai", ` +
-			`"transports": ["daily"]}`, "--video tavus"},
-		{
-			"model-without-sight",
-			`{"video_input": true, "mode": "realtime", "realtime_service": "openai", "transports": ` +
-				`["daily"]}`,
-			"--realtime grok",
-		},
-		{
-			"transport-off-the-cloud",
-			`{"deploy_to_cloud": true, "enable_noise_cancel": true, "mode": "realtime", ` +
-				`"realtime_service": "openai", "transports": ["daily"]}`,
-			"-t livekit",
-		},
-		{"client", `{"client_framework": "react", "client_server": "nextjs", "mode": "realtime", ` +
-			`"realtime_service": "openai", "transports": ["daily"]}`, "-t twilio"},
-		{"telephony-wanted", `{"video_service": "tavus", "mode": "realtime", "realtime_service": "openai", ` +
-			`"transports": ["daily"]}`, "-b telephony"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := here{stdin: strings.NewReader(c.config), dir: dir}.vbot(t,
-				append([]string{"init", "there", "--config", "-", "--dry-run"}, strings.Fields(c.args)...)...)
-			r.wantCode(t, 0)
-			section(t, "config.txt", c.name, slices.Concat([]byte(c.config+"\n"), r.transcript(dir)))
-		})
-	}
-}
-
 func TestConfigFileForms(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
@@ -202,7 +62,7 @@ func TestConfigFileForms(t *testing.T) {
 	if !slices.Equal(got.Transports, []string{"rtc_hosted"}) || got.ProjectName != "there" {
 		t.Errorf("got %+v", got)
 	}
-	long := here{
+	long := inProcess{
 		stdin: strings.NewReader(`{"project_name": "` + strings.Repeat("x", maxConfig) + `"}`),
 		dir:   dir,
 	}.vbot(t, "init", "-c", "-")
@@ -253,7 +113,7 @@ func anyBot(t testing.TB, cat *catalog.Catalog, rng *rand.Rand) bot.Config {
 	for {
 		said, problems := bot.ParseConfig("any", all[rng.IntN(len(all))])
 		for _, o := range bot.Options {
-			if o.Toggle != nil && rng.IntN(2) == 0 {
+			if o.IsToggle() && rng.IntN(2) == 0 {
 				said[o] = bot.Value{On: rng.IntN(2) == 0}
 			}
 		}
@@ -284,7 +144,7 @@ func TestEveryOption(t *testing.T) {
 	for _, o := range bot.Options {
 		values := samples(cat, o)
 		for i, value := range values {
-			said, want := bed(t, cat, o, value)
+			said, want := botAccepting(t, cat, o, value)
 			whole, err := json.MarshalIndent(want, "", "  ")
 			if err != nil {
 				t.Fatal(err)
@@ -301,8 +161,8 @@ func TestEveryOption(t *testing.T) {
 			if o == bot.OptMode {
 				continue // each mode has services of its own
 			}
-			said[o] = append(values, bot.Value{On: o.On})[(i+1)%(len(values)+1)]
-			if said[o].Text == "" && o.Toggle == nil {
+			said[o] = append(values, bot.Value{On: o.Default})[(i+1)%(len(values)+1)]
+			if said[o].Text == "" && !o.IsToggle() {
 				delete(said, o)
 			}
 			other, _, problems := bot.Resolve(cat, said, "there")
@@ -317,15 +177,15 @@ func TestEveryOption(t *testing.T) {
 // few words, two services.
 func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 	switch {
-	case o.Toggle != nil:
-		return []bot.Value{{On: !o.On}}
-	case o.List != nil:
+	case o.IsToggle():
+		return []bot.Value{{On: !o.Default}}
+	case o.IsList():
 		return []bot.Value{{List: []string{"rtc_hosted"}}, {List: []string{"tel_b", "websocket"}}}
 	case o.Kind != "":
 		ids := catalog.IDs(cat.List(o.Kind))
 		return []bot.Value{{Text: ids[0]}, {Text: ids[len(ids)-1]}}
-	case o.Words != nil:
-		for _, w := range o.Words {
+	case o.Enum != nil:
+		for _, w := range o.Enum {
 			if w.Name != bot.ClientNone { // null in the dry run
 				values = append(values, bot.Value{Text: w.Name})
 			}
@@ -338,8 +198,10 @@ func samples(cat *catalog.Catalog, o *bot.Option) (values []bot.Value) {
 	return []bot.Value{{Text: "Another name"}}
 }
 
-// bed is a bot that accepts the value: the values given, and the resulting configuration.
-func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values, bot.Config) {
+// botAccepting is a bot that accepts the value: the values given, and the resulting configuration.
+func botAccepting(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bot.Values,
+	bot.Config,
+) {
 	t.Helper()
 	realtime := bot.Values{
 		bot.OptTransports: {List: []string{"websocket"}},
@@ -361,16 +223,16 @@ func bed(t *testing.T, cat *catalog.Catalog, o *bot.Option, value bot.Value) (bo
 		}
 	}
 	t.Fatalf("%s: no bot of this test takes %+v", o.Key, value)
-	return nil, bot.Config{}
+	return nil, bot.Defaults()
 }
 
 // typed are the options with the same meaning.
 func typed(said bot.Values) (args []string) {
 	for o, a := range said {
 		switch {
-		case o.Toggle != nil:
+		case o.IsToggle():
 			args = append(args, fmt.Sprintf("--%s=%v", o.Flag, a.On))
-		case o.List != nil:
+		case o.IsList():
 			for _, word := range a.List {
 				args = append(args, "--"+o.Flag, word)
 			}
@@ -386,11 +248,13 @@ func dryRun(t *testing.T, stdin string, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	a := &cli.Env{
+		System: system.System{
+			Stderr: &stderr,
+			Dir:    t.TempDir(),
+			Getenv: func(string) string { return "" },
+		},
 		Stdin:  strings.NewReader(stdin),
 		Stdout: &stdout,
-		Stderr: &stderr,
-		Dir:    t.TempDir(),
-		Getenv: func(string) string { return "" },
 	}
 	if code := run(context.Background(), append([]string{"init", "there", "--dry-run"}, args...),
 		a); code != 0 {
@@ -411,25 +275,28 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 	defer person.Close()
 	answers := map[string]string{"How do you want to start?": "scaffold", "Proceed?": "1"}
 	said := want.Values()
-	toggles := map[string][]string{bot.AskWhere: nil, bot.AskOptions: nil}
+	toggles := map[string][]string{bot.AskWhere.Text: nil, bot.AskOptions.Text: nil}
 	for _, o := range bot.Options {
 		words := said[o].List
 		switch {
-		case o.Toggle != nil:
+		case o.IsToggle():
 			if said[o].On {
-				toggles[o.Ask] = append(toggles[o.Ask], o.Label)
+				toggles[o.Question()] = append(toggles[o.Question()], o.Label)
 			}
 			continue
-		case o.List == nil:
-			words = []string{cmp.Or(said[o].Text, o.None, bot.ClientNone)}
+		case !o.IsList():
+			words = []string{cmp.Or(said[o].Text, o.NoneLabel, bot.ClientNone)}
 		}
-		answers[o.Ask] = cmp.Or(strings.Join(words, ","), "none")
+		answers[o.Question()] = cmp.Or(strings.Join(words, ","), "none")
 	}
 	for ask, labels := range toggles {
 		answers[ask] = cmp.Or(strings.Join(labels, ","), "1")
 	}
 	asked := &asker{answers: answers, person: person}
-	a := &cli.Env{Stdin: in, Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
+	a := &cli.Env{
+		System: system.System{Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()},
+		Stdin:  in,
+	}
 	jobEnv := scaffold.Env{Version: version, Catalog: catalog.New(), Path: a.Path, Note: a.Note}
 	result, err := (&initRun{job: scaffold.Job{Target: "there"}}).ask(context.Background(), a, jobEnv)
 	if err != nil {
@@ -470,7 +337,7 @@ func (a *asker) Write(b []byte) (int, error) {
 		if _, shown, ok := strings.Cut(text, "\n"+question); ok {
 			// Options that an avatar turns on are not offered.
 			words := slices.DeleteFunc(strings.Split(said, ","),
-				func(w string) bool { return question == bot.AskOptions && !strings.Contains(shown, w) })
+				func(w string) bool { return question == bot.AskOptions.Text && !strings.Contains(shown, w) })
 			fmt.Fprintln(a.person, cmp.Or(strings.Join(words, ","), "none"))
 			return len(b), nil
 		}

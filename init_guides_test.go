@@ -85,9 +85,9 @@ func TestCommandForAGuide(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "my bot/AGENTS.md", "mine")
 	r := vbot(t, dir, "init", "my bot", "--no-input")
-	if r.wantCode(t, 0); !strings.Contains(r.stderr,
-		"to replace it: vbot init --no-input --overwrite-guide "+
-			report.ShellQuote(filepath.Join(dir, "my bot"))+"\n") {
+	r.wantCode(t, 0)
+	command := "vbot init --no-input --overwrite-guide " + report.ShellQuote(filepath.Join(dir, "my bot"))
+	if !strings.Contains(r.stderr, "to replace it: "+command+"\n") {
 		t.Errorf("it said %s", r.stderr)
 	}
 }
@@ -118,9 +118,8 @@ func TestOptionsChangedAsTheGuideSays(t *testing.T) {
 				t.Errorf("bot.py has no markers:\n%s", text)
 			}
 		}
-		if tree := filetest.Tree(t,
-			dir); !strings.Contains(text, "\"eval\": lambda") || !strings.Contains(text, edit) ||
-			tree["server/evals/starter_text.yaml"] == "" {
+		hasEvals := filetest.Tree(t, dir)["server/evals/starter_text.yaml"] != ""
+		if !hasEvals || !strings.Contains(text, "\"eval\": lambda") || !strings.Contains(text, edit) {
 			t.Errorf("after the update:\n%s\n%s", filetest.Listing(t, dir), text)
 		}
 	}

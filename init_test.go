@@ -25,7 +25,7 @@ const cascade = "-t webrtc -m cascade --stt deepgram --llm openai --tts cartesia
 func TestQuickstart(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	r := with{}.vbot(t, dir, "init", "quickstart")
+	r := subprocess{}.vbot(t, dir, "init", "quickstart")
 	r.wantCode(t, 0)
 	section(t, "init.txt", "quickstart", r.transcript(dir))
 	goldenTree(t, "quickstart", filepath.Join(dir, "vbot-quickstart"))
@@ -94,8 +94,8 @@ func TestDescribeAll(t *testing.T) {
 	for option, into := range map[string]*map[string]json.RawMessage{
 		"--list-options": &listed, "--describe-options": &described,
 	} {
-		if err := json.Unmarshal([]byte(vbot(t, t.TempDir(), "init", option, "--json").stdout),
-			into); err != nil {
+		r := vbot(t, t.TempDir(), "init", option, "--json")
+		if err := json.Unmarshal([]byte(r.stdout), into); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -130,7 +130,7 @@ func TestBots(t *testing.T) {
 			}
 			line := []string{"init", name, "--config", config}
 			for _, o := range bot.Options {
-				if o.Toggle != nil && name == "every-feature" { // those that come to be, too
+				if o.IsToggle() && name == "every-feature" { // those that come to be, too
 					line = append(line, "--"+o.Flag)
 				}
 			}
@@ -155,7 +155,8 @@ func TestMoreBots(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, config := range all {
-		dry := here{stdin: bytes.NewReader(config)}.vbot(t, "init", "there", "--config", "-", "--dry-run")
+		dry := inProcess{stdin: bytes.NewReader(config)}.vbot(t, "init", "there", "--config", "-",
+			"--dry-run")
 		dry.wantCode(t, 0)
 		all[i] = json.RawMessage(dry.stdout)
 		if dry.stderr != "" {
@@ -219,7 +220,8 @@ func TestHomeDirectory(t *testing.T) {
 	dir, home := t.TempDir(), t.TempDir()
 	filetest.Put(t, home, "bot.json", `{"mode": "realtime", "realtime_service": "openai"}`)
 	run := func(args ...string) result {
-		return here{env: []string{"HOME=" + home}, dir: dir}.vbot(t, append([]string{"init"}, args...)...)
+		return inProcess{env: []string{"HOME=" + home}, dir: dir}.vbot(t, append([]string{"init"},
+			args...)...)
 	}
 	run("~/bot", "--config=~/bot.json", "-t", "smallwebrtc").wantCode(t, 0)
 	if !project.Has(home, "bot/server/bot.py") {
@@ -456,8 +458,8 @@ func TestServerOfADroppedClient(t *testing.T) {
 	parallel(t)
 	config := `{"client_framework": "react", "mode": "realtime", "realtime_service": "openai", ` +
 		`"transports": ["daily"]}`
-	r := here{stdin: strings.NewReader(config)}.vbot(t, "init", "there", "--config", "-", "--dry-run", "-t",
-		"twilio", "--client-server", "nextjs")
+	r := inProcess{stdin: strings.NewReader(config)}.vbot(t, "init", "there", "--config", "-", "--dry-run",
+		"-t", "twilio", "--client-server", "nextjs")
 	if r.wantCode(t, 2); !strings.Contains(r.stderr, "needs a web client") {
 		t.Errorf("it said %s", r.stderr)
 	}

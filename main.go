@@ -32,6 +32,7 @@ import (
 	"vbot/internal/bot"
 	"vbot/internal/cli"
 	"vbot/internal/report"
+	"vbot/internal/system"
 	"vbot/templates"
 )
 
@@ -51,23 +52,26 @@ func main() {
 	// If the directory was deleted, only relative paths fail.
 	dir, _ := os.Getwd()
 	env := &cli.Env{
-		Stdin:       os.Stdin,
-		Stdout:      os.Stdout,
-		Stderr:      os.Stderr,
-		Getenv:      os.Getenv,
-		Dir:         dir,
-		Now:         time.Now,
-		Pause:       cli.Sleep,
-		WithTimeout: context.WithTimeout,
-		Random:      rand.Float64,
+		System: system.System{
+			Dir:         dir,
+			Getenv:      os.Getenv,
+			Stderr:      os.Stderr,
+			Now:         time.Now,
+			Pause:       system.Pause,
+			WithTimeout: context.WithTimeout,
+			Random:      rand.Float64,
+		},
+		Stdin:         os.Stdin,
+		Stdout:        os.Stdout,
+		HandleSignals: true,
 	}
 	cli.SurviveClosedPipes()
-	env.Interruptible = func(ctx context.Context) context.Context { return cli.UntilInterrupted(ctx, env) }
 	os.Exit(run(context.Background(), os.Args[1:], env))
 }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, env *cli.Env) int {
+	env.Program = "vbot/" + version
 	return cli.Run(ctx, commandTree(), args, env)
 }
 
@@ -75,7 +79,7 @@ func run(ctx context.Context, args []string, env *cli.Env) int {
 func commandTree() *cli.Command {
 	root := &cli.Command{
 		Name:  "vbot",
-		New:   newTop,
+		New:   newRoot,
 		Other: otherCommands,
 		Sub: []cli.Command{
 			initCommand,
@@ -104,22 +108,23 @@ func commandTree() *cli.Command {
 	return cli.WithPages(templates.Files, root)
 }
 
-// pipecats begins the message about a command of Pipecat's own tool (pipecat-ai 1.14.0, pipecatcloud 1.4.0).
-const pipecats = "Pipecat's own tool has it: pipecat "
+// pipecatHasIt begins the message about a command of Pipecat's own tool (pipecat-ai 1.14.0,
+// pipecatcloud 1.4.0).
+const pipecatHasIt = "Pipecat's own tool has it: pipecat "
 
 // otherCommands are commands that people may look for here: at any level, or under the whole path.
 var otherCommands = map[string]string{
-	"agent":         pipecats + "cloud agent",
-	"agents":        pipecats + "cloud agent",
-	"auth":          pipecats + "cloud auth",
-	"build":         pipecats + "cloud build",
-	"deploy":        pipecats + "cloud deploy",
-	"docker":        pipecats + "cloud docker",
-	"eval":          pipecats + "eval",
-	"logs":          pipecats + "cloud agent logs",
-	"organizations": pipecats + "cloud organizations",
-	"regions":       pipecats + "cloud regions",
-	"context-hub":   pipecats + "context-hub",
+	"agent":         pipecatHasIt + "cloud agent",
+	"agents":        pipecatHasIt + "cloud agent",
+	"auth":          pipecatHasIt + "cloud auth",
+	"build":         pipecatHasIt + "cloud build",
+	"deploy":        pipecatHasIt + "cloud deploy",
+	"docker":        pipecatHasIt + "cloud docker",
+	"eval":          pipecatHasIt + "eval",
+	"logs":          pipecatHasIt + "cloud agent logs",
+	"organizations": pipecatHasIt + "cloud organizations",
+	"regions":       pipecatHasIt + "cloud regions",
+	"context-hub":   pipecatHasIt + "context-hub",
 	"get":           noValues,
 	"ls":            "`vbot cloud secrets list` lists the secrets",
 	"show":          noValues,
@@ -143,34 +148,29 @@ const (
 	unsetOrDelete = "`vbot cloud secrets unset` removes a key, `vbot cloud secrets delete` removes a set"
 )
 
-func newTop(f *cli.Flags) cli.Runner {
-	f.Instead("version", "print the version; works after every command", showVersion)
+func newRoot(f *cli.Flags) cli.Runner {
+	f.EarlyExit("version", "print the version; works after every command", showVersion)
 	return nil
 }
 
-// version.
+// vbot version
 
 var versionCommand = cli.Command{
 	Name:       "version",
 	New:        newVersion,
 	EndsAtOnce: true,
+	Args:       cli.Args{Rest: true},
 	Results:    cli.Results{"": versionResult{}},
-	Args: cli.Args{Refuse: func(command string, args []string) error {
-		if len(args) == 0 {
-			return nil
-		}
-		return report.Usagef("unexpected argument %q; see `%s --help`", args[0], command)
-	}},
 }
-
-// A runnerFunc is a command without options of its own.
-type runnerFunc func(*cli.Env) (report.Result, error)
-
-func (f runnerFunc) Run(_ context.Context, env *cli.Env) (report.Result, error) { return f(env) }
 
 func newVersion(f *cli.Flags) cli.Runner {
 	f.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
-	return runnerFunc(showVersion)
+	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
+		if len(env.Args) > 0 {
+			return nil, report.Usagef("unexpected argument %q; see `%s --help`", env.Args[0], env.Command)
+		}
+		return showVersion(env)
+	})
 }
 
 // A versionResult is the JSON of version.
@@ -190,10 +190,10 @@ type module struct {
 }
 
 // Text prints the version and, if it is on, the FIPS 140 mode.
-func (v versionResult) Text(page *report.Page) {
-	page.Print("vbot " + v.Version + "\n")
+func (v versionResult) Text(out *report.Printer) {
+	out.Print("vbot " + v.Version + "\n")
 	if v.FIPS140 == "on" {
-		page.Print("FIPS 140 mode: on, module " + v.Module + "\n")
+		out.Print("FIPS 140 mode: on, module " + v.Module + "\n")
 	}
 }
 
@@ -236,7 +236,7 @@ func revision(settings []debug.BuildSetting) string {
 	return values["vcs.revision"]
 }
 
-// completion.
+// vbot completion
 
 var completionCommand = cli.Command{
 	Name:    "completion",
@@ -261,17 +261,17 @@ type (
 	}
 )
 
-func (c completionScript) Text(page *report.Page) { page.Print(c.Script) }
+func (c completionScript) Text(out *report.Printer) { out.Print(c.Script) }
 
 // Text prints a line for each word: the word, a tab and a description, if there is one.
-func (c completionWords) Text(page *report.Page) {
+func (c completionWords) Text(out *report.Printer) {
 	for _, w := range c.Words {
-		page.Print(strings.TrimSuffix(w.Word+"\t"+w.About, "\t") + "\n")
+		out.Print(strings.TrimSuffix(w.Word+"\t"+w.About, "\t") + "\n")
 	}
 }
 
 func newCompletion(f *cli.Flags) cli.Runner {
-	return runnerFunc(func(env *cli.Env) (report.Result, error) {
+	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
 		if env.Arg(0) == "words" {
 			return completionWords{cli.Complete(env, f.Root, env.Args[1:])}, nil
 		}
@@ -288,18 +288,13 @@ func newCompletion(f *cli.Flags) cli.Runner {
 	})
 }
 
-// schema.
+// vbot schema
 
 var schemaCommand = cli.Command{
 	Name:    "schema",
 	New:     newSchema,
+	Args:    cli.Args{Rest: true},
 	Results: cli.Results{"": schemaList{}},
-	Args: cli.Args{Refuse: func(command string, args []string) error {
-		if len(args) <= 1 {
-			return nil
-		}
-		return report.Usagef("expected one name; see `%s --help`", command)
-	}},
 }
 
 // A schemaList is the JSON of `vbot schema`.
@@ -308,18 +303,18 @@ type schemaList struct {
 }
 
 // Text prints one name per line.
-func (s schemaList) Text(page *report.Page) { page.Print(strings.Join(s.Schemas, "\n") + "\n") }
+func (s schemaList) Text(out *report.Printer) { out.Print(strings.Join(s.Schemas, "\n") + "\n") }
 
 // A schemaRun is one run of schema.
 type schemaRun struct {
-	catalog *string        // of --catalog, nil if it was not given
+	catalog string         // the directory of --catalog, "" if it was not given
 	results map[string]any // by name
 	list    schemaList
 }
 
 func newSchema(f *cli.Flags) cli.Runner {
 	s := &schemaRun{results: cli.Schemas(f.Root)}
-	f.Optional("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
+	f.String("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
 	f.About("json", "print the list as JSON; a schema is always JSON")
 	names := append(slices.Collect(maps.Keys(s.results)), "config")
 	s.list.Schemas = slices.Sorted(slices.Values(names))
@@ -332,6 +327,8 @@ func (s *schemaRun) Run(_ context.Context, env *cli.Env) (report.Result, error) 
 	switch {
 	case len(env.Args) == 0:
 		return s.list, nil
+	case len(env.Args) > 1:
+		return nil, report.Usagef("expected one name; see `%s --help`", env.Command)
 	case !slices.Contains(s.list.Schemas, name):
 		return nil, report.Usagef("unknown schema %q; `vbot schema` lists them", name)
 	}

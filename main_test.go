@@ -31,6 +31,7 @@ import (
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
 	"vbot/internal/report"
+	"vbot/internal/system"
 )
 
 // TestMain makes the test binary stand in for vbot, so that tests can run the command as a
@@ -58,11 +59,9 @@ func TestMain(m *testing.M) {
 		flag.Set("test.run", "^TestHelpPages$")
 		flag.Set("test.bench", "")
 	}
-	code := m.Run()
-	if code == 0 {
-		code = checkGoldens()
-	}
-	os.Exit(code)
+	goldens.update = updating()
+	passed := m.Run() == 0
+	os.Exit(goldens.finish(os.Stderr, everyTestRan(), passed))
 }
 
 // result is the result of one run of vbot.
@@ -75,22 +74,22 @@ type result struct {
 // vbot is a run of vbot in dir, within the test.
 func vbot(t testing.TB, dir string, args ...string) result {
 	t.Helper()
-	return here{dir: dir}.vbot(t, args...)
+	return inProcess{dir: dir}.vbot(t, args...)
 }
 
-// with is the input of a process of vbot; the zero value is an empty stdin. A test needs a process
+// subprocess is the input of a process of vbot; the zero value is an empty stdin. A test needs a process
 // for signals, terminals, the environment that libraries read, and code that may end a process.
-type with struct {
+type subprocess struct {
 	stdin string
 	env   []string
 }
 
 // vbot runs the real command in dir and waits for it.
-func (w with) vbot(t testing.TB, dir string, args ...string) result {
+func (s subprocess) vbot(t testing.TB, dir string, args ...string) result {
 	t.Helper()
 	cmd := vbotCommand(t, dir, args...)
-	cmd.Stdin = strings.NewReader(w.stdin)
-	cmd.Env = append(cmd.Env, w.env...)
+	cmd.Stdin = strings.NewReader(s.stdin)
+	cmd.Env = append(cmd.Env, s.env...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -207,9 +206,9 @@ func TestProcess(t *testing.T) {
 			env, args := []string{"VBOT_CONFIG=none.json"}, strings.Fields(c.line)
 			var r result
 			if process {
-				r = with{stdin: c.stdin, env: env}.vbot(t, dir, args...)
+				r = subprocess{stdin: c.stdin, env: env}.vbot(t, dir, args...)
 			} else {
-				r = here{stdin: strings.NewReader(c.stdin), env: env, dir: dir}.vbot(t, args...)
+				r = inProcess{stdin: strings.NewReader(c.stdin), env: env, dir: dir}.vbot(t, args...)
 			}
 			r.wantCode(t, c.code)
 			got = append(got, string(r.transcript(dir))+
@@ -243,7 +242,7 @@ func TestHelp(t *testing.T) {
 	parallel(t)
 	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
 		words := strings.Fields(path)[1:]
-		r := (here{}).vbot(t, append([]string{"help"}, words...)...)
+		r := inProcess{}.vbot(t, append([]string{"help"}, words...)...)
 		r.wantCode(t, 0)
 		golden(t, "help/"+cmp.Or(strings.Join(words, "-"), "vbot")+".txt", []byte(r.stdout))
 		for line := range strings.Lines(r.stdout) {
@@ -259,7 +258,8 @@ func TestHelp(t *testing.T) {
 		for _, args := range [][]string{
 			append(words, "--help"), append(words, "-h"), append([]string{"--help"}, words...),
 		} {
-			if same := (here{}).vbot(t, args...); !c.Topic && (same.stdout != r.stdout || same.stderr != "") {
+			same := inProcess{}.vbot(t, args...)
+			if !c.Topic && (same.stdout != r.stdout || same.stderr != "") {
 				t.Errorf("vbot %q prints %s%s", args, same.stdout, same.stderr)
 			}
 		}
@@ -310,8 +310,8 @@ func TestHelpAsJSON(t *testing.T) {
 		r.wantCode(t, 0)
 		golden(t, "help/version.json", []byte(r.stdout))
 	}
-	if r := vbot(t, t.TempDir(), "help", "exit-codes", "--json"); !strings.Contains(r.stdout,
-		`"options": []`) {
+	r := vbot(t, t.TempDir(), "help", "exit-codes", "--json")
+	if !strings.Contains(r.stdout, `"options": []`) {
 		t.Errorf("a page without options: %s", r.stdout)
 	}
 }
@@ -343,7 +343,7 @@ func TestTopics(t *testing.T) {
 // --version works after every command, and before it.
 func TestVersion(t *testing.T) {
 	parallel(t)
-	off := with{env: []string{"GODEBUG=fips140=off"}}
+	off := subprocess{env: []string{"GODEBUG=fips140=off"}}
 	for _, args := range [][]string{
 		{"version"},
 		{"--version"},
@@ -393,7 +393,7 @@ func TestRevision(t *testing.T) {
 func TestVersionAndFIPS(t *testing.T) {
 	parallel(t)
 	for godebug, mode := range map[string]string{"off": "off", "on": "on", "only": "on"} {
-		w := with{env: []string{"GODEBUG=fips140=" + godebug}}
+		w := subprocess{env: []string{"GODEBUG=fips140=" + godebug}}
 		want := fmt.Sprintf("\"fips140\": %q,\n  \"fips140_module\": %q\n}", mode, fips140.Version())
 		if r := w.vbot(t, t.TempDir(), "version", "--json"); !strings.Contains(r.stdout, want) {
 			t.Errorf("fips140=%s: vbot version --json printed %s", godebug, r.stdout)
@@ -402,58 +402,6 @@ func TestVersionAndFIPS(t *testing.T) {
 		if r := w.vbot(t, t.TempDir(), "version"); strings.HasSuffix(r.stdout, want) == (mode == "off") {
 			t.Errorf("fips140=%s: vbot version printed %q", godebug, r.stdout)
 		}
-	}
-}
-
-// Every wrong command line is reported with one line per problem, exit code 2, and with
-// --json an object on stdout.
-func TestUsageErrors(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct{ name, args string }{
-		{"no-command", ""},
-		{"unknown-command", "inti"},
-		{"unknown-command-far", "frobnicate"},
-		{"unknown-command-json", "inti --json"},
-		{"command-of-another-tool", "cloud deploy"},
-		{"json-with-nonsense", "version --json=maybe"},
-		{"quickstart-misspelt", "init quikstart"},
-		{"unknown-option", "init --obervability"},
-		{"unknown-option-of-vbot", "-x"},
-		{"unknown-option-hides-its-value", "init --tokn=hunter2"},
-		{"missing-value", "init dir --stt"},
-		{"missing-value-before-a-flag", "init dir --stt --llm openai"},
-		{"boolean-with-a-space", "init --recording false"},
-		{"boolean-with-nonsense", "init --recording=perhaps"},
-		{
-			"switches-as-other-tools-spell-them",
-			"init --enable-recording --with-transcription --disable-eval --no-enable-eval " +
-				"--ENABLE_NOISE_CANCEL",
-		},
-		{"several-at-once", "init --bogus --recording=x --name --json"},
-		{"two-directories", "init one two"},
-		{"nothing-to-do", "init"},
-		{"nothing-to-do-json", "init --json"},
-		{"check-and-update", "init . --check --update"},
-		{"diff-alone", "init . --diff --recording"},
-		{"accept-missing-alone", "init . --accept-missing --recording"},
-		{"diff-as-json", "init . --check --diff --json"},
-		{"update-and-keep", "init . --update --keep-existing"},
-		{"version-with-an-argument", "version 2"},
-		{"completion-of-no-shell", "completion"},
-		{"completion-of-an-unknown-shell", "completion tcsh"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := vbot(t, dir, strings.Fields(c.args)...)
-			r.wantCode(t, 2)
-			if strings.Contains(r.stdout+r.stderr, "hunter2") {
-				t.Error("the value of an unknown option was printed")
-			}
-			section(t, "errors/usage.txt", c.name, r.transcript(dir))
-			if got := filetest.Tree(t, dir); len(got) > 0 {
-				t.Errorf("it wrote %v", got)
-			}
-		})
 	}
 }
 
@@ -470,8 +418,8 @@ func TestExampleOfAFailure(t *testing.T) {
 			Problems      []report.Problem
 		}
 	}
-	if err := errors.Join(json.Unmarshal([]byte(r.stdout), &got),
-		json.Unmarshal([]byte("{"+example), &want)); err != nil {
+	err := errors.Join(json.Unmarshal([]byte(r.stdout), &got), json.Unmarshal([]byte("{"+example), &want))
+	if err != nil {
 		t.Fatal(err)
 	}
 	message := strings.TrimSuffix(want.Error.Message, "...")
@@ -533,15 +481,18 @@ func TestHiddenCharactersInNames(t *testing.T) {
 }
 
 func BenchmarkVersion(b *testing.B) {
-	a := &cli.Env{Stdout: &bytes.Buffer{}, Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }}
+	a := &cli.Env{
+		System: system.System{Stderr: &bytes.Buffer{}, Getenv: func(string) string { return "" }},
+		Stdout: &bytes.Buffer{},
+	}
 	for b.Loop() {
 		run(context.Background(), []string{"version"}, a)
 	}
 }
 
-// here is a run of vbot within the test. Unless dir is given, its directory does not exist. It
+// inProcess is a run of vbot within the test. Unless dir is given, its directory does not exist. It
 // does not read settings of the person who runs the tests.
-type here struct {
+type inProcess struct {
 	ctx   context.Context
 	stdin io.Reader
 	env   []string
@@ -549,34 +500,38 @@ type here struct {
 	clock *cloudtest.Clock
 }
 
-func (h here) vbot(t testing.TB, args ...string) result {
+func (in inProcess) vbot(t testing.TB, args ...string) result {
 	t.Helper()
-	if h.ctx == nil {
-		h.ctx = context.Background()
+	if in.ctx == nil {
+		in.ctx = context.Background()
 	}
-	if h.stdin == nil {
-		h.stdin = strings.NewReader("")
+	if in.stdin == nil {
+		in.stdin = strings.NewReader("")
 	}
-	if h.dir == "" {
-		h.dir = filetest.Fresh(t)
+	if in.dir == "" {
+		in.dir = filetest.Fresh(t)
 	}
-	if h.clock == nil {
-		h.clock = &cloudtest.Clock{Time: time.Unix(1e9, 0)}
+	if in.clock == nil {
+		in.clock = &cloudtest.Clock{Time: time.Unix(1e9, 0)}
 	}
-	h.env = append([]string{"VBOT_CONFIG=none"}, h.env...)
+	in.env = append([]string{"VBOT_CONFIG=none"}, in.env...)
 	var stdout, stderr bytes.Buffer
-	code := run(h.ctx, args, &cli.Env{
-		Stdin: h.stdin, Stdout: &stdout, Stderr: &stderr, Dir: h.dir,
-		Getenv: func(name string) string {
-			for _, kv := range slices.Backward(h.env) {
-				if v, ok := strings.CutPrefix(kv, name+"="); ok {
-					return v
+	code := run(in.ctx, args, &cli.Env{
+		System: system.System{
+			Dir: in.dir,
+			Getenv: func(name string) string {
+				for _, kv := range slices.Backward(in.env) {
+					if v, ok := strings.CutPrefix(kv, name+"="); ok {
+						return v
+					}
 				}
-			}
-			return ""
+				return ""
+			},
+			Stderr: &stderr,
+			Now:    in.clock.Now, Pause: in.clock.Pause, WithTimeout: in.clock.WithTimeout,
+			Random: func() float64 { return 0.5 },
 		},
-		Now: h.clock.Now, Pause: h.clock.Pause, WithTimeout: h.clock.WithTimeout,
-		Random: func() float64 { return 0.5 },
+		Stdin: in.stdin, Stdout: &stdout,
 	})
 	return result{args, stdout.String(), stderr.String(), code}
 }
@@ -584,7 +539,7 @@ func (h here) vbot(t testing.TB, args ...string) result {
 // runOn runs vbot within the test against the stand-in, signed in.
 func runOn(t testing.TB, s *cloudtest.Standin, args ...string) result {
 	t.Helper()
-	return here{env: s.Env(), clock: s.Clock}.vbot(t, args...)
+	return inProcess{env: s.Env(), clock: s.Clock}.vbot(t, args...)
 }
 
 // transcriptOn is the run as it looked, with API instead of the stand-in's address.
@@ -621,13 +576,13 @@ func TestCompletion(t *testing.T) {
 // An option accepts every value that is suggested for it.
 func TestCompletionKnowsEveryService(t *testing.T) {
 	parallel(t)
-	cat, a := catalog.New(), &cli.Env{Getenv: func(string) string { return "" }}
+	cat, a := catalog.New(), &cli.Env{System: system.System{Getenv: func(string) string { return "" }}}
 	for _, o := range bot.Options {
 		if o.Kind == "" {
 			continue
 		}
-		if words := cli.Complete(a, commandTree(),
-			[]string{"init", "--" + o.Flag, ""}); len(words) != len(cat.List(o.Kind)) {
+		words := cli.Complete(a, commandTree(), []string{"init", "--" + o.Flag, ""})
+		if len(words) != len(cat.List(o.Kind)) {
 			t.Errorf("--%s: %d words, for %d services", o.Flag, len(words), len(cat.List(o.Kind)))
 		}
 		for _, p := range cat.List(o.Kind) {
@@ -918,19 +873,6 @@ func TestWrongLines(t *testing.T) {
 		filetest.Put(t, dir, name, text)
 	}
 	before := filetest.Tree(t, dir)
-	vbot := func(args ...string) result {
-		var stdout, stderr bytes.Buffer
-		env := map[string]string{"VBOT_CONFIG": filepath.Join(dir, "login.json")}
-		a := &cli.Env{
-			Stdin:  strings.NewReader(""),
-			Stdout: &stdout,
-			Stderr: &stderr,
-			Getenv: func(name string) string { return env[name] },
-			Dir:    dir,
-		}
-		code := run(context.Background(), args, a)
-		return result{args, stdout.String(), stderr.String(), code}
-	}
 	var all bytes.Buffer
 	for line := range strings.Lines(wrongLines) {
 		args := strings.Fields(line)
@@ -938,45 +880,54 @@ func TestWrongLines(t *testing.T) {
 			continue
 		}
 		for i, arg := range args {
-			args[i] = strings.ReplaceAll(strings.ReplaceAll(arg, "~", " "), "''", "")
+			arg = strings.ReplaceAll(arg, "~", " ")
+			args[i] = strings.ReplaceAll(arg, "''", "")
 		}
-		r := vbot(args...)
-		if want := 2; r.code != want && !(r.code == 5 && strings.Contains(r.stderr, "not signed in")) ||
-			r.stdout != "" {
+		r := vbot(t, dir, args...)
+		isSignedOut := r.code == 5 && strings.Contains(r.stderr, "not signed in")
+		if r.code != 2 && !isSignedOut || r.stdout != "" {
 			t.Errorf("vbot %s: exit code %d, stdout %q", strings.TrimSpace(line), r.code, r.stdout)
 		}
 		if strings.Contains(r.stderr, "hunter2") {
 			t.Errorf("vbot %s: the text was repeated: %s", strings.TrimSpace(line), r.stderr)
 		}
-		asJSON := vbot(append([]string{"--json"}, args...)...)
-		var answer struct {
-			Error struct {
-				Code, Message string
-				Problems      []struct {
-					Field, Message string
-					Allowed        []string
-				}
-			}
-		}
-		if err := json.Unmarshal([]byte(asJSON.stdout),
-			&answer); err != nil || asJSON.code != r.code || asJSON.stderr != r.stderr ||
-			answer.Error.Message == "" {
-			t.Errorf("vbot --json %s: exit code %d, %v: %s", strings.TrimSpace(line), asJSON.code, err,
-				asJSON.stdout)
-		}
-		var fields []string
-		for _, p := range answer.Error.Problems {
-			fields = append(fields, p.Field)
-			if p.Message == "" || p.Allowed == nil {
-				t.Errorf("vbot --json %s: %+v", strings.TrimSpace(line), p)
-			}
-		}
-		all.Write(bytes.ReplaceAll(r.transcript(dir), []byte("--- stdout\n--- stderr\n"), nil))
-		all.WriteString("--- " + strings.Join(append([]string{answer.Error.Code + ":"}, fields...), " ") +
-			"\n")
+		transcript := strings.Replace(string(r.transcript(dir)), "--- stdout\n--- stderr\n", "", 1)
+		all.WriteString(transcript + "--- " + problemsInJSON(t, dir, r) + "\n")
 	}
 	golden(t, "errors/lines.txt", all.Bytes())
 	if !equalTrees(before, filetest.Tree(t, dir)) {
 		t.Error("something was written")
 	}
+}
+
+// problemsInJSON runs the command line of r with --json, checks that it fails as r did, and returns the error
+// code and the fields of the problems.
+func problemsInJSON(t *testing.T, dir string, r result) string {
+	t.Helper()
+	asJSON := vbot(t, dir, append([]string{"--json"}, r.args...)...)
+	line := strings.Join(asJSON.args, " ")
+	if asJSON.code != r.code || asJSON.stderr != r.stderr {
+		t.Errorf("vbot %s: exit code %d, %s", line, asJSON.code, asJSON.stderr)
+	}
+	var answer struct {
+		Error struct {
+			Code, Message string
+			Problems      []struct {
+				Field, Message string
+				Allowed        []string
+			}
+		}
+	}
+	err := json.Unmarshal([]byte(asJSON.stdout), &answer)
+	if err != nil || answer.Error.Message == "" {
+		t.Errorf("vbot %s: %v: %s", line, err, asJSON.stdout)
+	}
+	summary := answer.Error.Code + ":"
+	for _, p := range answer.Error.Problems {
+		if p.Message == "" || p.Allowed == nil {
+			t.Errorf("vbot %s: %+v", line, p)
+		}
+		summary += " " + p.Field
+	}
+	return summary
 }

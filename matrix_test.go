@@ -345,7 +345,7 @@ func updated(t *testing.T, dir string, files map[string][]byte) (conflicts []str
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := target.Update(&project.Update{
+	p, err := target.PlanUpdate(&project.UpdateRequest{
 		Files:    files,
 		Was:      was,
 		Now:      now,

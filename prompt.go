@@ -3,14 +3,13 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
 	"vbot/internal/cli"
-	"vbot/internal/cloud"
 	"vbot/internal/dotenv"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 	"vbot/internal/secrets"
 	"vbot/internal/tty"
 )
@@ -26,9 +25,6 @@ func canAsk(env *cli.Env) bool {
 	return !env.NoInput && tty.IsTerminal(env.Stdin) && tty.IsTerminal(env.Stderr)
 }
 
-// isTerminal reports whether w is a terminal.
-func isTerminal(w io.Writer) bool { return tty.IsTerminal(w) }
-
 // stdinEchoes reports whether stdin is a terminal, which shows what is typed.
 func stdinEchoes(env *cli.Env) bool { return tty.IsTerminal(env.Stdin) }
 
@@ -38,6 +34,29 @@ func fileLabel(name string) string {
 		return "stdin"
 	}
 	return name
+}
+
+// requireTerminal returns a problem if vbot cannot ask whether to carry out the command.
+func requireTerminal(env *cli.Env, command string) (problems report.Problems) {
+	if !canAsk(env) {
+		const needed = "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it"
+		problems.Add("skip", "", needed, command).Usage = true
+	}
+	return problems
+}
+
+// confirmation returns a function that shows what would be done, and asks whether to do it; nil if skip
+// is set. done is a word such as "stored", for the message if the answer is no.
+func confirmation(env *cli.Env, skip bool, done string) secrets.Confirm {
+	if skip {
+		return nil
+	}
+	return func(ctx context.Context, summary, question string) error {
+		if summary != "" {
+			env.Note("%s", summary)
+		}
+		return mustConfirm(ctx, env, question, done)
+	}
 }
 
 // mustConfirm asks for confirmation; the default is no. It fails unless the answer is yes: then
@@ -58,12 +77,12 @@ func cancelled(err error, done string) error {
 	return err
 }
 
-// hidden reads a secret without showing it. stdin must be a terminal, whose mode is always
-// restored. See tty.Terminal.Hidden for lines and last.
-func hidden(
-	ctx context.Context, env *cli.Env, question string, lines bool, last func(typed string) bool,
-) (cloud.Secret, error) {
-	typed, err := env.Terminal().Hidden(ctx, question, lines, last)
+// readSecret asks for a secret without showing it. stdin must be a terminal, whose mode is always
+// restored. See tty.Terminal.Hidden for lines and isLast.
+func readSecret(
+	ctx context.Context, env *cli.Env, question string, lines bool, isLast func(typed string) bool,
+) (secret.Value, error) {
+	typed, err := env.Terminal().Hidden(ctx, question, lines, isLast)
 	if errors.Is(err, tty.ErrCut) || errors.Is(err, tty.ErrLines) {
 		err = &report.Failure{
 			Code:    report.Usage,
@@ -72,19 +91,19 @@ func hidden(
 			Err:     err,
 		}
 	}
-	return cloud.NewSecret(typed), cancelled(err, "stored")
+	return secret.New(typed), cancelled(err, "stored")
 }
 
-// always reports of any input that it is the last.
-func always(string) bool { return true }
+// nothingFollows is for a question that is the last one, whatever is typed.
+func nothingFollows(string) bool { return true }
 
 // askToken asks for a token, or reads it from stdin.
-func askToken(ctx context.Context, env *cli.Env) (cloud.Secret, error) {
+func askToken(ctx context.Context, env *cli.Env) (secret.Value, error) {
 	if !canAsk(env) {
 		return secretFromStdin(ctx, env, "token", false)
 	}
 	env.Note("Paste a personal access token or a private API key from the Pipecat Cloud dashboard.")
-	return hidden(ctx, env, "Token (hidden):", false, always)
+	return readSecret(ctx, env, "Token (hidden):", false, nothingFollows)
 }
 
 // chooseOrganization asks which organization to use.
@@ -105,9 +124,10 @@ type valueQuestions struct {
 	isLast       bool                  // no question follows
 }
 
-// fill asks for each value that is empty.
-func (q *valueQuestions) fill(ctx context.Context, pairs []cloud.Pair) error {
-	isEmpty := func(p cloud.Pair) bool { return p.Value.Empty() }
+// fill asks for each value that is empty. It fails if a value cannot be stored.
+func (q *valueQuestions) fill(ctx context.Context, pairs []secret.Pair) error {
+	var problems report.Problems
+	isEmpty := func(p secret.Pair) bool { return p.Value.Empty() }
 	for i, p := range pairs {
 		if !isEmpty(p) {
 			continue
@@ -119,18 +139,18 @@ func (q *valueQuestions) fill(ctx context.Context, pairs []cloud.Pair) error {
 		}
 		pairs[i].Value = value
 		if fault := dotenv.ValueFault(value, false); fault != "" {
-			q.env.Faults.Values.Add(p.Field(), p.Field(), "%s", fault)
+			problems.Add(p.Field(), p.Field(), "%s", fault)
 		}
 	}
-	return faults(ctx, q.env)
+	return problems.Err()
 }
 
 // value asks for the value of a pair until it is accepted.
-func (q *valueQuestions) value(ctx context.Context, p cloud.Pair, isLast bool) (cloud.Secret, error) {
+func (q *valueQuestions) value(ctx context.Context, p secret.Pair, isLast bool) (secret.Value, error) {
 	question := p.Key + " for " + q.set + " (hidden):"
 	endsInput := func(typed string) bool { return isLast || secrets.IsPEM(typed) }
 	for {
-		value, err := hidden(ctx, q.env, question, false, endsInput)
+		value, err := readSecret(ctx, q.env, question, false, endsInput)
 		if errors.Is(err, tty.ErrLines) || secrets.IsPEM(value.Reveal()) {
 			return value, report.One(report.InvalidConfig, p.Field(), p.Field(),
 				"a value of several lines cannot be typed; use --value-file KEY=PATH")
@@ -148,8 +168,8 @@ func (q *valueQuestions) value(ctx context.Context, p cloud.Pair, isLast bool) (
 
 // accept returns the value to store for one that was typed, or reports that it must be typed again.
 func (q *valueQuestions) accept(
-	ctx context.Context, p cloud.Pair,
-) (value cloud.Secret, again bool, err error) {
+	ctx context.Context, p secret.Pair,
+) (value secret.Value, again bool, err error) {
 	if p.Value.Empty() {
 		q.env.Note("%s is empty; enter it again, or press Ctrl-C", p.Key)
 		return p.Value, true, nil
@@ -175,16 +195,16 @@ const maxSecret = 64 << 10
 
 // secretFromStdin reads a secret from stdin: one line or, with lines, everything. It drops the line
 // end at the end. field is its name in problems.
-func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool) (cloud.Secret, error) {
-	fail := func(message string) (cloud.Secret, error) {
-		return cloud.Secret{}, report.One(report.Usage, field, field, "%s", message)
+func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool) (secret.Value, error) {
+	fail := func(message string) (secret.Value, error) {
+		return secret.Value{}, report.One(report.Usage, field, field, "%s", message)
 	}
 	if stdinEchoes(env) {
 		return fail("missing, and vbot cannot ask for it; pass it on stdin")
 	}
 	data, err := env.ReadAll(ctx, "-", maxSecret)
 	if f, ok := errors.AsType[*report.Failure](err); ok {
-		return cloud.Secret{}, f
+		return secret.Value{}, f
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	if text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"); !lines {
@@ -198,5 +218,5 @@ func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool
 	case !lines && strings.ContainsAny(text, "\r\n"):
 		return fail("expected one line on stdin, but there are several")
 	}
-	return cloud.NewSecret(text), nil
+	return secret.New(text), nil
 }

@@ -12,110 +12,41 @@ import (
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 	"vbot/internal/secrets"
 )
+
+// The commands of `vbot cloud`. Each holds a command of package secrets, in which its options are stored,
+// and what only the command line has. Prepare reads the arguments and the files; Run signs in, asks, and
+// runs the command.
 
 // maxFile is the maximum size of a file with secrets, in bytes.
 const maxFile = 16 << 20
 
-// cloudOptions are the options that most commands of `vbot cloud` have.
-type cloudOptions struct {
-	organization *string // nil if it was not given
-	region       *string // nil if it was not given
+// An account is the organization in which a command works.
+type account struct {
+	organization string // "" if --organization was not given
 }
 
-// currentOrg describes --organization for commands that work in one organization.
-const currentOrg = "organization (default: the current one)"
-
-func (o *cloudOptions) addOrganization(f *cli.Flags, about string) {
-	f.Optional("o organization", "ORG", about, &o.organization)
+func (a *account) addOrganization(f *cli.Flags) {
+	organizationOption(f, "organization (default: the current one)", &a.organization)
 }
 
-func (o *cloudOptions) addRegion(f *cli.Flags, about string) {
-	f.Optional("r region", "REGION", about, &o.region)
-}
-
-// regionOfNew describes --region where a secret is stored.
-func regionOfNew(what string) string {
-	return "region of a new " + what +
-		"; must be the region of the agents that use it (default: the organization's)"
-}
-
-// text returns the value of an option, "" if it was not given.
-func text(option *string) string {
-	if option == nil {
-		return ""
-	}
-	return *option
-}
-
-// check checks the name, which is the first argument, by the rule, and the options.
-func (o *cloudOptions) check(env *cli.Env, rule func(*report.Faults, string)) {
-	if name := env.Arg(0); name != "" {
-		rule(&env.Faults, name)
-	}
-	o.checkOptions(env)
-}
-
-func (o *cloudOptions) checkOptions(env *cli.Env) {
-	segment := func(field string, option *string) {
-		if option != nil && !cloud.IsSegment(*option) {
-			env.Faults.Values.Add(field, "--"+field, cloud.SegmentRule)
-		}
-	}
-	segment("organization", o.organization)
-	segment("region", o.region)
-}
-
-// mayConfirm checks that vbot can ask for confirmation. name is the command's.
-func mayConfirm(env *cli.Env, name string) {
-	if !canAsk(env) {
-		const needed = "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it"
-		env.Faults.Usage.Add("skip", "", needed, name)
-	}
-}
-
-// faults returns what is wrong with the command line, or nil. If ctx has ended, it returns an
-// interruption: reading a file may have failed only because of it.
-func faults(ctx context.Context, env *cli.Env) error {
-	if ctx.Err() != nil {
-		return report.Interruption()
-	}
-	return env.Faults.Failure()
-}
-
-// signIn returns a client of the API, unless something is wrong with the command line. It sends no request.
-func (o *cloudOptions) signIn(ctx context.Context, env *cli.Env) (*cloud.Client, error) {
-	if err := faults(ctx, env); err != nil {
-		return nil, err
-	}
-	return cloud.SignIn(cloudDeps(env), text(o.organization))
+// signIn returns a client of the API. It sends no request.
+func (a *account) signIn(env *cli.Env) (*cloud.Client, error) {
+	return cloud.SignIn(env.System, a.organization)
 }
 
 // connect signs in and finds the organization to work in.
-func (o *cloudOptions) connect(ctx context.Context, env *cli.Env) (*cloud.Client, error) {
-	api, err := o.signIn(ctx, env)
+func (a *account) connect(ctx context.Context, env *cli.Env) (*cloud.Client, error) {
+	api, err := a.signIn(env)
 	if err != nil {
 		return nil, err
 	}
 	return api, api.FindOrganization(ctx, nil)
 }
 
-// cloudDeps returns what the API's client needs of the program.
-func cloudDeps(env *cli.Env) cloud.Deps {
-	return cloud.Deps{
-		UserAgent:   "vbot/" + version,
-		Getenv:      env.Getenv,
-		Path:        env.Path,
-		Now:         env.Now,
-		Pause:       env.Pause,
-		Random:      env.Random,
-		WithTimeout: env.WithTimeout,
-		Note:        func(s string) { env.Note("%s", s) },
-	}
-}
-
-// resultOf returns what a job returned. A nil pointer becomes a nil interface.
+// resultOf returns what a command returned. A nil pointer becomes a nil interface.
 func resultOf[T any, P interface {
 	*T
 	report.Result
@@ -126,24 +57,36 @@ func resultOf[T any, P interface {
 	return result, err
 }
 
-// confirmation returns a function that shows what would be done, and asks whether to do it; nil if skip
-// is set. done is a word such as "stored", for the message if the answer is no.
-func confirmation(env *cli.Env, skip bool, done string) secrets.Confirm {
-	if skip {
-		return nil
+// Options that several commands have.
+
+func organizationOption(f *cli.Flags, about string, p *string) {
+	f.String("o organization", "ORG", about, p).Check = segmentFault
+}
+
+func regionOption(f *cli.Flags, about string, p *string) *cli.Option {
+	o := f.String("r region", "REGION", about, p)
+	o.Check = segmentFault
+	return o
+}
+
+// segmentFault returns what is wrong with a name that becomes a segment of the API's paths, or "".
+func segmentFault(name string) string {
+	if cloud.IsSegment(name) {
+		return ""
 	}
-	return func(ctx context.Context, summary, question string) error {
-		if summary != "" {
-			env.Note("%s", summary)
-		}
-		return mustConfirm(ctx, env, question, done)
-	}
+	return cloud.SegmentRule
+}
+
+// regionOfNew describes --region where a secret is stored.
+func regionOfNew(what string) string {
+	return "region of a new " + what +
+		"; must be the region of the agents that use it (default: the organization's)"
 }
 
 // waitOption registers --wait, --wait=DURATION and --wait=false.
 func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 	const withoutDuration = 2 * time.Minute
-	reads := func(word string) string {
+	recognize := func(word string) string {
 		for _, s := range []string{word, word + "s"} { // also --wait 30
 			if _, err := time.ParseDuration(s); err == nil {
 				return s
@@ -151,12 +94,12 @@ func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 		}
 		return ""
 	}
-	f.Switch(cli.Switch{
+	f.OptionalValue(cli.OptionalValueFlag{
 		Name:        "wait",
 		Placeholder: "DURATION",
 		About:       "wait until " + what + " is ready, at most DURATION (default: no; without DURATION: 2m)",
-		Values:      "a duration such as 90s",
-		Reads:       reads,
+		Accepts:     "a duration such as 90s",
+		Recognize:   recognize,
 		Put: func(s string) (err error) {
 			switch s {
 			case "true":
@@ -174,120 +117,107 @@ func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 	})
 }
 
-// login, logout, whoami.
+// vbot cloud login, logout and whoami
 
 var loginCommand = cli.Command{Name: "login", New: newLogin, Results: cli.Results{"": secrets.SignIn{}}}
 
-type loginRun struct{ cloudOptions }
+type loginRun struct{ login secrets.Login }
 
 func newLogin(f *cli.Flags) cli.Runner {
 	r := &loginRun{}
-	r.addOrganization(f, "organization (default: the token's; if the token has several, vbot asks)")
+	const about = "organization (default: the token's; if the token has several, vbot asks)"
+	organizationOption(f, about, &r.login.Organization)
 	return r
 }
 
 func (r *loginRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.checkOptions(env)
-	if err := faults(ctx, env); err != nil {
-		return nil, err
-	}
-	request := secrets.LoginRequest{
-		Organization: text(r.organization),
-		Token:        func(ctx context.Context) (cloud.Secret, error) { return askToken(ctx, env) },
-	}
+	r.login.Token = func(ctx context.Context) (secret.Value, error) { return askToken(ctx, env) }
 	if canAsk(env) {
-		request.Choose = func(ctx context.Context, names []string) (string, error) {
+		r.login.Choose = func(ctx context.Context, names []string) (string, error) {
 			return chooseOrganization(ctx, env, names)
 		}
 	}
-	return resultOf(secrets.Login(ctx, cloudDeps(env), request))
+	return resultOf(r.login.Run(ctx, env.System))
 }
 
 var logoutCommand = cli.Command{Name: "logout", New: newLogout, Results: cli.Results{"": secrets.SignOut{}}}
 
-type logoutRun struct{}
-
-func newLogout(*cli.Flags) cli.Runner { return &logoutRun{} }
-
-func (r *logoutRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	if err := faults(ctx, env); err != nil {
-		return nil, err
-	}
-	return resultOf(secrets.Logout(cloudDeps(env)))
+func newLogout(*cli.Flags) cli.Runner {
+	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
+		return resultOf(secrets.Logout(env.System))
+	})
 }
 
 var whoamiCommand = cli.Command{Name: "whoami", New: newWhoami, Results: cli.Results{"": secrets.Identity{}}}
 
-type whoamiRun struct{ cloudOptions }
+type whoamiRun struct{ account }
 
 func newWhoami(f *cli.Flags) cli.Runner {
 	r := &whoamiRun{}
-	r.addOrganization(f, currentOrg)
+	r.addOrganization(f)
 	return r
 }
 
 func (r *whoamiRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.checkOptions(env)
-	api, err := r.signIn(ctx, env)
+	api, err := r.signIn(env)
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(secrets.Identify(ctx, api))
+	return resultOf(secrets.Whoami(ctx, api))
 }
 
-// list.
+// vbot cloud secrets list
 
 var listCommand = cli.Command{
 	Name:    "list",
 	New:     newList,
-	Args:    cli.Args{Names: []string{"name"}},
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Optional: true, Check: secrets.NameFault}}},
 	Results: cli.Results{"": secrets.Listing{}, "name": secrets.ShownSet{}},
 }
 
 type listRun struct {
-	cloudOptions
-	sets bool
+	account
+	list secrets.List
 }
 
 func newList(f *cli.Flags) cli.Runner {
 	r := &listRun{}
-	f.Toggle("s sets", "list secret sets only (default: no)", func(on bool) { r.sets = on })
-	r.addRegion(f, "list this region only (default: all)")
-	r.addOrganization(f, currentOrg)
+	f.Toggle("s sets", "list secret sets only (default: no)", &r.list.SetsOnly)
+	regionOption(f, "list this region only (default: all)", &r.list.Region)
+	r.addOrganization(f)
 	return r
 }
 
 func (r *listRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.check(env, secrets.CheckName)
 	api, err := r.connect(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	region := text(r.region)
 	if name := env.Arg(0); name != "" {
-		return resultOf(secrets.Show(ctx, api, secrets.ShowRequest{Name: name, Region: region}))
+		return resultOf(secrets.Show{Name: name, Region: r.list.Region}.Run(ctx, api))
 	}
-	return resultOf(secrets.List(ctx, api, secrets.ListRequest{Region: region, SetsOnly: r.sets}))
+	return resultOf(r.list.Run(ctx, api))
 }
 
-// set.
+// vbot cloud secrets set
 
 var setCommand = cli.Command{
-	Name:    "set",
-	New:     newSet,
-	Args:    cli.Args{Names: []string{"name"}, Required: 1, Rest: true},
+	Name: "set",
+	New:  newSet,
+	Args: cli.Args{
+		Named: []cli.Arg{{Name: "name", Check: secrets.NewNameFault}},
+		Rest:  true,
+	},
 	Results: cli.Results{"": secrets.SetResult{}},
 }
 
 type setRun struct {
-	cloudOptions
+	account
+	set        secrets.Set
 	files      []string // "-" is stdin
 	valueFiles []string // KEY=PATH
 	skipEmpty  bool
-	prune      bool
-	skip       bool
-	dryRun     bool
-	wait       time.Duration
+	skip       bool // do not ask
 }
 
 func newSet(f *cli.Flags) cli.Runner {
@@ -295,361 +225,340 @@ func newSet(f *cli.Flags) cli.Runner {
 	f.List("f file", "FILE", "read pairs from a file; - is stdin; repeatable", &r.files)
 	f.List("value-file", "KEY=PATH", "store a file byte for byte; repeatable", &r.valueFiles)
 	f.Bool("skip-empty", "leave out keys of FILE that have no value", &r.skipEmpty)
-	f.Bool("prune", "remove keys of the set that are neither given nor in FILE", &r.prune)
+	f.Bool("prune", "remove keys of the set that are neither given nor in FILE", &r.set.Prune)
 	f.Bool("s skip", "store without asking", &r.skip)
-	f.Bool("dry-run", "show what would be stored; store nothing", &r.dryRun)
-	waitOption(f, "the set", &r.wait)
-	r.addRegion(f, regionOfNew("set"))
-	r.addOrganization(f, currentOrg)
+	f.Bool("dry-run", "show what would be stored; store nothing", &r.set.DryRun)
+	waitOption(f, "the set", &r.set.Wait)
+	regionOption(f, regionOfNew("set"), &r.set.Region)
+	r.addOrganization(f)
 	return r
 }
 
-func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.check(env, secrets.CheckNewName)
-	pairs := r.readPairs(ctx, env)
-	if err := faults(ctx, env); err != nil {
-		return nil, err
+// Prepare reads the pairs from the arguments and the files.
+func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
+	words := env.Args[min(1, len(env.Args)):]
+	isEmpty := len(words)+len(r.files)+len(r.valueFiles) == 0 && len(env.Args) > 0
+	if !r.skip && !r.set.DryRun && !isEmpty {
+		problems = requireTerminal(env, "set")
 	}
+	pairs := &r.set.Pairs
+	pairs.MayAsk = r.set.DryRun || canAsk(env)
+	pairs.IsFile = func(word string) bool {
+		info, err := os.Stat(env.Path(word))
+		return err == nil && !info.IsDir()
+	}
+	for _, name := range r.files {
+		problems = append(problems, addPairsFile(ctx, env, pairs, name, r.skipEmpty)...)
+	}
+	if r.skipEmpty && r.files == nil {
+		problems.Add("skip-empty", "--skip-empty", "needs --file").Usage = true
+	}
+	problems = append(problems, pairs.AddArguments(words)...)
+	for _, arg := range r.valueFiles {
+		problems = append(problems, addValueFile(ctx, env, pairs, arg)...)
+	}
+	if isEmpty {
+		const nothing = "nothing to store: pass KEY, KEY=VALUE or --file"
+		problems.Add("secrets", "", nothing).Usage = true
+	}
+	return append(problems, pairs.Finish()...)
+}
+
+func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
+	r.set.Name = env.Arg(0)
+	r.set.Confirm = confirmation(env, r.skip || r.set.DryRun, "stored")
 	services := sync.OnceValue(catalog.New) // only a few values need it
 	isServiceKey := func(key string) bool { return services().HasSecret(key) }
-	for _, note := range pairs.Notes(isServiceKey) {
+	for _, note := range r.set.Pairs.Notes(isServiceKey) {
 		env.Note("%s", note)
 	}
-	api, err := r.signIn(ctx, env)
+	api, err := r.signIn(env)
 	if err != nil {
 		return nil, err
 	}
-	if !r.dryRun { // a dry run shows only names
-		ask := valueQuestions{env: env, set: env.Arg(0), isServiceKey: isServiceKey, isLast: r.skip}
-		if err := ask.fill(ctx, pairs.List); err != nil {
+	if !r.set.DryRun { // a dry run shows only names
+		ask := valueQuestions{env: env, set: r.set.Name, isServiceKey: isServiceKey, isLast: r.skip}
+		if err := ask.fill(ctx, r.set.Pairs.List); err != nil {
 			return nil, err
 		}
 	}
 	if err := api.FindOrganization(ctx, nil); err != nil {
 		return nil, err
 	}
-	return resultOf(secrets.Set(ctx, api, secrets.SetRequest{
-		Name:    env.Arg(0),
-		Region:  text(r.region),
-		Pairs:   pairs.List,
-		LeftOut: pairs.LeftOut,
-		Prune:   r.prune,
-		DryRun:  r.dryRun,
-		Wait:    r.wait,
-		Confirm: confirmation(env, r.skip || r.dryRun, "stored"),
-	}))
+	return resultOf(r.set.Run(ctx, api))
 }
 
-// readPairs reads the arguments and the files, and adds errors in them to the faults of env.
-func (r *setRun) readPairs(ctx context.Context, env *cli.Env) *secrets.Pairs {
-	words := env.Args[min(1, len(env.Args)):]
-	isEmpty := len(words)+len(r.files)+len(r.valueFiles) == 0 && len(env.Args) > 0
-	if !r.skip && !r.dryRun && !isEmpty {
-		mayConfirm(env, "set")
-	}
-	pairs := &secrets.Pairs{
-		Faults: &env.Faults,
-		MayAsk: r.dryRun || canAsk(env),
-		IsFile: func(word string) bool {
-			info, err := os.Stat(env.Path(word))
-			return err == nil && !info.IsDir()
-		},
-	}
-	for _, name := range r.files {
-		readPairsFile(ctx, env, pairs, name, r.skipEmpty)
-	}
-	if r.skipEmpty && r.files == nil {
-		env.Faults.Usage.Add("skip-empty", "--skip-empty", "needs --file")
-	}
-	pairs.AddArguments(words)
-	for _, arg := range r.valueFiles {
-		readValueFile(ctx, env, pairs, arg)
-	}
-	if isEmpty {
-		env.Faults.Usage.Add("secrets", "", "nothing to store: pass KEY, KEY=VALUE or --file")
-	}
-	pairs.Finish()
-	return pairs
-}
-
-// readPairsFile adds the pairs of a file; "-" is stdin. With allowBlank, keys without a value are not
-// faults.
-func readPairsFile(ctx context.Context, env *cli.Env, pairs *secrets.Pairs, name string, allowBlank bool) {
+// addPairsFile adds the pairs of a file; "-" is stdin. With allowBlank, a key without a value is not a
+// problem.
+func addPairsFile(
+	ctx context.Context, env *cli.Env, pairs *secrets.Pairs, name string, allowBlank bool,
+) (problems report.Problems) {
 	if name == "-" && stdinEchoes(env) {
-		env.Faults.Values.Add("file", "--file", "stdin is a terminal, which would show the values; "+
+		problems.Add("file", "--file", "stdin is a terminal, which would show the values; "+
 			"pass KEY to enter its value in a hidden prompt")
-		return
+		return problems
 	}
 	data, err := env.ReadAll(ctx, name, maxFile)
 	if err != nil {
-		env.Faults.Values.Add("file", "--file", "%s: %v", fileLabel(name), err)
-		return
+		problems.Add("file", "--file", "%s: %v", fileLabel(name), err)
+		return problems
 	}
-	pairs.AddFile(fileLabel(name), data, allowBlank)
+	return pairs.AddFile(fileLabel(name), data, allowBlank)
 }
 
-// readValueFile adds the pair of a --value-file. By mistake, the text after the = may be a secret
+// addValueFile adds the pair of a --value-file. By mistake, the text after the = may be a secret
 // value, so messages do not repeat it.
-func readValueFile(ctx context.Context, env *cli.Env, pairs *secrets.Pairs, arg string) {
+func addValueFile(
+	ctx context.Context, env *cli.Env, pairs *secrets.Pairs, arg string,
+) (problems report.Problems) {
 	key, path, ok := strings.Cut(arg, "=")
-	if !ok || !cloud.IsKey(key) || path == "" {
-		env.Faults.Values.Add("value-file", "--value-file", "must be KEY=PATH; %s", cloud.KeyRule)
-		return
+	if !ok || !secret.IsKey(key) || path == "" {
+		problems.Add("value-file", "--value-file", "must be KEY=PATH; %s", secret.KeyRule)
+		return problems
 	}
 	data, err := env.ReadAll(ctx, path, maxFile)
 	if err != nil {
-		env.Faults.Values.Add(key, "--value-file "+key, "the file cannot be read: %v", err)
-		return
+		problems.Add(key, "--value-file "+key, "the file cannot be read: %v", err)
+		return problems
 	}
-	pairs.AddValueFile(key, data)
+	return pairs.AddValueFile(key, data)
 }
 
-// check.
+// vbot cloud secrets check
 
 var checkCommand = cli.Command{
 	Name:    "check",
 	New:     newCheck,
-	Args:    cli.Args{Names: []string{"name"}, Required: 1},
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.NameFault}}},
 	Results: cli.Results{"": secrets.Comparison{}},
 }
 
 type checkRun struct {
-	cloudOptions
-	files     []string // "-" is stdin
-	skipEmpty bool
-	exact     bool
+	account
+	check secrets.Check
+	files []string // "-" is stdin
 }
 
 func newCheck(f *cli.Flags) cli.Runner {
 	r := &checkRun{}
-	f.List("f file", "FILE", "file with the keys, such as .env; - is stdin; repeatable", &r.files)
-	f.Bool("skip-empty", "leave out keys without a value, as set does", &r.skipEmpty)
-	f.Bool("exact", "fail for extra keys, too", &r.exact)
-	r.addOrganization(f, currentOrg)
+	const aboutFile = "file with the keys, such as .env; - is stdin; repeatable"
+	f.List("f file", "FILE", aboutFile, &r.files).Required = true
+	f.Bool("skip-empty", "leave out keys without a value, as set does", &r.check.SkipEmpty)
+	f.Bool("exact", "fail for extra keys, too", &r.check.Exact)
+	r.addOrganization(f)
 	return r
 }
 
-func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.check(env, secrets.CheckName)
-	pairs := &secrets.Pairs{Faults: &env.Faults}
+// Prepare reads the keys from the files.
+func (r *checkRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
 	for _, name := range r.files {
-		readPairsFile(ctx, env, pairs, name, true)
+		problems = append(problems, addPairsFile(ctx, env, &r.check.Pairs, name, true)...)
 	}
-	if r.files == nil {
-		env.Faults.Usage.Add("file", "--file", "missing")
-	}
+	return problems
+}
+
+func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
+	r.check.Name = env.Arg(0)
 	api, err := r.connect(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(secrets.Check(ctx, api, secrets.CheckRequest{
-		Name:      env.Arg(0),
-		File:      pairs.Files(),
-		Pairs:     pairs.List,
-		SkipEmpty: r.skipEmpty,
-		Exact:     r.exact,
-	}))
+	return resultOf(r.check.Run(ctx, api))
 }
 
-// unset and delete.
+// vbot cloud secrets unset and delete
 
 var unsetCommand = cli.Command{
-	Name:    "unset",
-	New:     newUnset,
-	Args:    cli.Args{Names: []string{"name", "key"}, Required: 2},
+	Name: "unset",
+	New:  newUnset,
+	Args: cli.Args{Named: []cli.Arg{
+		{Name: "name", Check: secrets.NameFault},
+		{Name: "key", Check: secrets.KeyFault},
+	}},
 	Results: cli.Results{"": secrets.Removal{}},
 }
 
 var deleteCommand = cli.Command{
 	Name:    "delete",
 	New:     newDelete,
-	Args:    cli.Args{Names: []string{"name"}, Required: 1},
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.NameFault}}},
 	Results: cli.Results{"": secrets.Removal{}},
 }
 
 type removeRun struct {
-	cloudOptions
-	name     string // the command's
-	skip     bool
-	ifExists bool
+	account
+	remove  secrets.Remove
+	command string // "unset" or "delete"
+	done    string // "removed" or "deleted"
+	skip    bool   // do not ask
 }
 
-func newUnset(f *cli.Flags) cli.Runner { return newRemove(f, "remove without asking") }
-
-func newDelete(f *cli.Flags) cli.Runner {
-	return newRemove(f, "delete without asking; this cannot be undone")
-}
-
-func newRemove(f *cli.Flags, aboutSkip string) cli.Runner {
-	r := &removeRun{name: f.Command.Name}
-	f.Bool("s skip", aboutSkip, &r.skip)
-	f.Bool("if-exists", "succeed even if there is nothing to remove", &r.ifExists)
-	r.addOrganization(f, currentOrg)
+func newUnset(f *cli.Flags) cli.Runner {
+	r := &removeRun{command: "unset", done: "removed"}
+	r.addOptions(f, "remove without asking")
 	return r
 }
 
+func newDelete(f *cli.Flags) cli.Runner {
+	r := &removeRun{command: "delete", done: "deleted"}
+	r.addOptions(f, "delete without asking; this cannot be undone")
+	return r
+}
+
+func (r *removeRun) addOptions(f *cli.Flags, aboutSkip string) {
+	f.Bool("s skip", aboutSkip, &r.skip)
+	f.Bool("if-exists", "succeed even if there is nothing to remove", &r.remove.IfExists)
+	r.addOrganization(f)
+}
+
+func (r *removeRun) Prepare(_ context.Context, env *cli.Env) report.Problems {
+	if r.skip {
+		return nil
+	}
+	return requireTerminal(env, r.command)
+}
+
 func (r *removeRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.check(env, secrets.CheckName)
-	key := ""
-	done := "deleted"
-	if r.name == "unset" {
-		key = env.Arg(1)
-		done = "removed"
-	}
-	if key != "" {
-		secrets.CheckKey(&env.Faults, key)
-	}
-	if !r.skip {
-		mayConfirm(env, r.name)
-	}
+	r.remove.Name = env.Arg(0)
+	r.remove.Key = env.Arg(1) // "" for delete
+	r.remove.Confirm = confirmation(env, r.skip, r.done)
 	api, err := r.connect(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(secrets.Remove(ctx, api, secrets.RemoveRequest{
-		Name:     env.Arg(0),
-		Key:      key,
-		IfExists: r.ifExists,
-		Confirm:  confirmation(env, r.skip, done),
-	}))
+	return resultOf(r.remove.Run(ctx, api))
 }
 
-// reference.
+// vbot cloud secrets reference
 
 var referenceCommand = cli.Command{
 	Name:    "reference",
 	New:     newReference,
-	Args:    cli.Args{Names: []string{"name"}, Required: 1},
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.ReferenceNameFault}}},
 	Results: cli.Results{"": secrets.Reference{}},
 }
 
-type referenceRun struct{ cloudOptions }
+type referenceRun struct {
+	account
+	register secrets.Register
+}
 
 func newReference(f *cli.Flags) cli.Runner {
 	r := &referenceRun{}
-	r.addRegion(f, "self-hosted region of the Secret")
-	r.addOrganization(f, currentOrg)
+	regionOption(f, "self-hosted region of the Secret", &r.register.Region).Required = true
+	r.addOrganization(f)
 	return r
 }
 
 func (r *referenceRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.check(env, secrets.CheckReferenceName)
-	if r.region == nil {
-		env.Faults.Usage.Add("region", "--region", "missing")
-	}
+	r.register.Name = env.Arg(0)
 	api, err := r.connect(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	request := secrets.ReferenceRequest{Name: env.Arg(0), Region: *r.region}
-	return resultOf(secrets.Register(ctx, api, request))
+	return resultOf(r.register.Run(ctx, api))
 }
 
-// image-pull-secret.
+// vbot cloud secrets image-pull-secret
 
 var imagePullCommand = cli.Command{
-	Name:    "image-pull-secret",
-	New:     newImagePull,
-	Args:    cli.Args{Names: []string{"name", "host", "credentials"}, Required: 2},
+	Name: "image-pull-secret",
+	New:  newImagePull,
+	Args: cli.Args{Named: []cli.Arg{
+		{Name: "name", Check: secrets.NewNameFault},
+		{Name: "host", Check: secrets.RegistryFault},
+		{Name: "credentials", Optional: true},
+	}},
 	Results: cli.Results{"": secrets.PullSecret{}},
 }
 
 type imagePullRun struct {
-	cloudOptions
-	encode bool
-	wait   time.Duration
+	account
+	store secrets.StorePullSecret
 }
 
 func newImagePull(f *cli.Flags) cli.Runner {
-	r := &imagePullRun{encode: true}
+	r := &imagePullRun{}
+	r.store.Encode = true
 	const aboutEncode = "encode USER:PASSWORD in base64 (default: yes); --no-encode sends it unchanged"
-	f.Toggle("encode", aboutEncode, func(on bool) { r.encode = on })
-	waitOption(f, "the secret", &r.wait)
-	r.addRegion(f, regionOfNew("secret"))
-	r.addOrganization(f, currentOrg)
+	f.Toggle("encode", aboutEncode, &r.store.Encode)
+	waitOption(f, "the secret", &r.store.Wait)
+	regionOption(f, regionOfNew("secret"), &r.store.Region)
+	r.addOrganization(f)
 	return r
 }
 
-func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.check(env, secrets.CheckNewName)
-	request := secrets.PullSecretRequest{
-		Name:   env.Arg(0),
-		Region: text(r.region),
-		Encode: r.encode,
-		Wait:   r.wait,
-	}
-	if host := env.Arg(1); host != "" {
-		url, ok := secrets.RegistryURL(host)
-		if !ok {
-			env.Faults.Values.Add("host", "HOST",
-				"must be a bare host, or an http or https URL without user, query and fragment")
-		}
-		request.Host = url
-		if note := secrets.HostNote(host); ok && note != "" {
+// Prepare reads the login from the arguments or from stdin. It stays empty if vbot has to ask for it.
+func (r *imagePullRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
+	host := env.Arg(1)
+	if host != "" && secrets.RegistryFault(host) == "" {
+		if note := secrets.HostNote(host); note != "" {
 			env.Note("%s", note)
 		}
 	}
-	var err error
-	if request.Login, err = r.givenLogin(ctx, env, request.Host); err != nil {
-		return nil, err
+	switch {
+	case len(env.Args) > 2:
+		r.store.Login = secret.New(env.Args[2])
+	case host != "" && !canAsk(env): // without a host there is nothing to read
+		login, err := secretFromStdin(ctx, env, "credentials", true)
+		if err != nil {
+			return report.As(err).Problems
+		}
+		r.store.Login = login
 	}
-	api, err := r.signIn(ctx, env)
+	if !r.store.Login.Empty() {
+		problems = r.checkLogin()
+	}
+	return problems
+}
+
+// checkLogin returns what is wrong with the login.
+func (r *imagePullRun) checkLogin() (problems report.Problems) {
+	if fault := secrets.LoginFault(r.store.Login, r.store.Encode); fault != "" {
+		problems.Add("credentials", "CREDENTIALS", "%s", fault)
+	}
+	return problems
+}
+
+func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
+	r.store.Name = env.Arg(0)
+	r.store.Host = secrets.RegistryURL(env.Arg(1))
+	api, err := r.signIn(env)
 	if err != nil {
 		return nil, err
 	}
-	if request.Login.Empty() {
-		if request.Login, err = r.askLogin(ctx, env, request.Host); err != nil {
+	if r.store.Login.Empty() {
+		if err := r.askLogin(ctx, env); err != nil {
 			return nil, err
 		}
 	}
 	if err := api.FindOrganization(ctx, nil); err != nil {
 		return nil, err
 	}
-	return resultOf(secrets.StorePullSecret(ctx, api, request))
-}
-
-// givenLogin returns the login from the command line or from stdin; it is empty if vbot has to ask for it.
-func (r *imagePullRun) givenLogin(
-	ctx context.Context, env *cli.Env, host string,
-) (login cloud.Secret, err error) {
-	switch {
-	case len(env.Args) > 2:
-		login = cloud.NewSecret(env.Args[2])
-	case host != "" && !canAsk(env): // without a host there is nothing to read
-		login, err = secretFromStdin(ctx, env, "credentials", true)
-		if f, ok := errors.AsType[*report.Failure](err); ok && f.Code == report.Usage {
-			env.Faults.Usage = append(env.Faults.Usage, f.Problems...)
-			err = nil
-		}
-	}
-	if err == nil && !login.Empty() {
-		secrets.CheckLogin(&env.Faults, login, r.encode)
-	}
-	return login, err
+	return resultOf(r.store.Run(ctx, api))
 }
 
 // askLogin asks for the login, then for the password if only a user was entered.
-func (r *imagePullRun) askLogin(ctx context.Context, env *cli.Env, host string) (cloud.Secret, error) {
-	question := "USER:PASSWORD for " + host + " (hidden):"
-	if !r.encode {
-		question = "Encoded credentials for " + host + " (hidden):"
+func (r *imagePullRun) askLogin(ctx context.Context, env *cli.Env) error {
+	question := "USER:PASSWORD for " + r.store.Host + " (hidden):"
+	if !r.store.Encode {
+		question = "Encoded credentials for " + r.store.Host + " (hidden):"
 	}
-	isWhole := func(typed string) bool { return !r.encode || strings.Contains(typed, ":") }
-	login, err := hidden(ctx, env, question, true, isWhole)
+	isWhole := func(typed string) bool { return !r.store.Encode || strings.Contains(typed, ":") }
+	login, err := readSecret(ctx, env, question, true, isWhole)
 	if err != nil {
-		return login, err
-	}
-	if !login.Empty() && !isWhole(login.Reveal()) {
-		password, err := hidden(ctx, env, "Password for that user (hidden):", true, always)
-		if err != nil {
-			return login, err
-		}
-		login = cloud.NewSecret(login.Reveal() + ":" + password.Reveal())
+		return err
 	}
 	if login.Empty() {
-		env.Faults.Usage.Add("credentials", "CREDENTIALS", "missing")
-	} else {
-		secrets.CheckLogin(&env.Faults, login, r.encode)
+		return report.One(report.Usage, "credentials", "CREDENTIALS", "missing")
 	}
-	return login, faults(ctx, env)
+	if !isWhole(login.Reveal()) {
+		password, err := readSecret(ctx, env, "Password for that user (hidden):", true, nothingFollows)
+		if err != nil {
+			return err
+		}
+		login = secret.New(login.Reveal() + ":" + password.Reveal())
+	}
+	r.store.Login = login
+	return r.checkLogin().Err()
 }

@@ -14,6 +14,7 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
+	"vbot/internal/secret"
 )
 
 // planted is a value that must never be printed. It has the characters that are escaped in URLs, JSON,
@@ -193,7 +194,7 @@ func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome strin
 		args = append(args, "--json")
 	}
 	env := append(s.Env(), in.env...)
-	r := here{env: env, dir: dir, stdin: strings.NewReader(in.stdin)}.vbot(t, args...)
+	r := inProcess{env: env, dir: dir, stdin: strings.NewReader(in.stdin)}.vbot(t, args...)
 	s.Close()
 	for _, part := range in.hidden {
 		if strings.Contains(r.stdout+r.stderr, part) {
@@ -219,7 +220,7 @@ func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome strin
 // The type of a secret never prints its value. This also covers cases that no other test has.
 func TestSecretPrintsNothing(t *testing.T) {
 	parallel(t)
-	p := cloud.Pair{Key: "K", Value: cloud.NewSecret("hunter2")}
+	p := secret.Pair{Key: "K", Value: secret.New("hunter2")}
 	data, err := json.Marshal(map[string]any{"v": p.Value})
 	if err != nil {
 		t.Fatal(err)

@@ -340,8 +340,8 @@ func TestHiddenPromptAfterAStop(t *testing.T) {
 		if err := term.Cmd.Process.Signal(sig); err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.IoctlSetTermios(int(term.TTY.Fd()), unix.TCSETS,
-			&term.Before); sig == syscall.SIGSTOP && err != nil {
+		err := unix.IoctlSetTermios(int(term.TTY.Fd()), unix.TCSETS, &term.Before)
+		if sig == syscall.SIGSTOP && err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -463,7 +463,7 @@ func TestLoginAtATerminal(t *testing.T) {
 	}
 	section(t, "cloud/terminal.txt", "login",
 		bytes.ReplaceAll([]byte(term.Text()), []byte(dir), []byte("DIR")))
-	with{env: env}.vbot(t, dir, "cloud", "secrets", "list").wantCode(t, 0)
+	subprocess{env: env}.vbot(t, dir, "cloud", "secrets", "list").wantCode(t, 0)
 }
 
 // --file - is refused at a terminal, because typed text would be shown.
@@ -583,7 +583,7 @@ func TestUpdateIsConfirmed(t *testing.T) {
 			dir := t.TempDir()
 			vbot(t, dir, initArgs()...).wantCode(t, 0)
 			old := map[string]string{"server/bot.py": "old\x1b[2J\n", "server/vbot/monitor.py": "1\n2\n"}
-			aged(t, dir, old)
+			makeOlder(t, dir, old)
 			readme := filetest.Tree(t, dir)["target/README.md"]
 			filetest.Put(t, dir, "target/README.md", readme+"mine\x1b[2J\n")
 			if c.name == "diff" {
@@ -618,7 +618,7 @@ func TestDiffIntoAFile(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/bot.py": "old\n"})
+	makeOlder(t, dir, map[string]string{"server/bot.py": "old\n"})
 	filetest.Put(t, dir, "target/server/bot.py", "mine\x1b[2J\n")
 	cmd := vbotCommand(t, dir, "init", "target", "--check", "--diff")
 	var stdout bytes.Buffer
@@ -690,8 +690,8 @@ func TestTokenOnAFailingDisk(t *testing.T) {
 		cmd.Stdin = strings.NewReader(cloudtest.Token)
 		out, err := cmd.CombinedOutput()
 		s.Close()
-		if tree := filetest.Tree(t,
-			filepath.Dir(path)); err == nil || len(tree) != 1 || tree["config.json"] != text ||
+		tree := filetest.Tree(t, filepath.Dir(path))
+		if err == nil || len(tree) != 1 || tree["config.json"] != text ||
 			!strings.Contains(string(out), strings.Replace(c.want, "PATH", path, 1)) {
 			t.Errorf("%s with %s: %v, left: %q\n%s", c.args, c.fault, err, tree, out)
 		}
@@ -721,6 +721,38 @@ func TestTemporaryFileThatStays(t *testing.T) {
 	}
 }
 
+// A run that is killed leaves whole files, and one under a temporary name. The next run removes that, and
+// finishes the work.
+func TestKilledAnywhere(t *testing.T) {
+	parallel(t)
+	whole := t.TempDir()
+	vbot(t, whole, initArgs()...).wantCode(t, 0)
+	want := filetest.Tree(t, whole)
+	temporary := 0
+	for _, fault := range []string{
+		"linkat:signal=KILL:when=1", "linkat:signal=KILL:when=4", "unlinkat:signal=KILL:when=2",
+	} {
+		dir := t.TempDir()
+		if _, err := injected(t, dir, fault, initArgs()...).CombinedOutput(); err == nil {
+			continue // strace counts the calls of each thread
+		}
+		for path, data := range filetest.Tree(t, dir) {
+			if strings.HasPrefix(filepath.Base(path), ".vbot-") {
+				temporary++
+			} else if data != want[path] {
+				t.Errorf("%s: %s is half-written", fault, path)
+			}
+		}
+		vbot(t, dir, initArgs()...).wantCode(t, 0)
+		if got := filetest.Tree(t, dir); !equalTrees(got, want) {
+			t.Errorf("%s: after the next run, there are %q", fault, differing(want, got))
+		}
+	}
+	if temporary == 0 {
+		t.Error("no run was killed while it wrote a file")
+	}
+}
+
 // If an update is killed at any system call that changes something, or that call fails, no file then counts
 // as edited or deleted, and the next update finishes the work, even with other options. An update that
 // reports success leaves no temporary files.
@@ -735,7 +767,7 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 		fresh[options]["target/DEPLOY.md"] += "mine\n"
 		filetest.Put(t, dir, "target/DEPLOY.md", fresh[options]["target/DEPLOY.md"])
 		if options == "" {
-			aged(t, dir, map[string]string{
+			makeOlder(t, dir, map[string]string{
 				"server/bot.py":       "old",
 				"client/src/views.js": "old",
 				"README.md":           "old",

@@ -73,8 +73,8 @@ func TestSystemAuthorities(t *testing.T) {
 	}
 	s, ca := tlsStandin(t, "GET ~/secrets")
 	list := []string{"cloud", "secrets", "list"}
-	with{env: s.Env()}.vbot(t, t.TempDir(), list...).wantCode(t, 6)
-	with{env: append(s.Env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
+	subprocess{env: s.Env()}.vbot(t, t.TempDir(), list...).wantCode(t, 6)
+	subprocess{env: append(s.Env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
 	// Those of VBOT_CA_FILE are trusted in addition.
 	s, ca = tlsStandin(t, "GET ~/secrets")
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -93,7 +93,7 @@ func TestSystemAuthorities(t *testing.T) {
 	}
 	dir := t.TempDir()
 	filetest.Put(t, dir, "other.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
-	with{env: append(s.Env(), "SSL_CERT_FILE="+ca, "VBOT_CA_FILE=other.pem")}.vbot(t, dir, list...).
+	subprocess{env: append(s.Env(), "SSL_CERT_FILE="+ca, "VBOT_CA_FILE=other.pem")}.vbot(t, dir, list...).
 		wantCode(t, 0)
 }
 
@@ -159,7 +159,7 @@ func TestUmaskOfLogin(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := syscall.Umask(c.umask)
-		r := here{
+		r := inProcess{
 			env:   []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + filepath.Join(dir, c.path)},
 			dir:   dir,
 			stdin: strings.NewReader(cloudtest.Token),
@@ -177,48 +177,12 @@ func TestUmaskOfLogin(t *testing.T) {
 	}
 }
 
-// Killed at any moment, a run leaves no half-written file, and the next one
-// finishes the work.
-func TestKilledAnywhere(t *testing.T) {
-	whole := t.TempDir()
-	vbot(t, whole, initArgs()...).wantCode(t, 0)
-	want := filetest.Tree(t, whole)
-
-	killed := 0
-	for i := 0; i < 60; i += filetest.Rounds(5, 1) {
-		dir := t.TempDir()
-		cmd := vbotCommand(t, dir, initArgs()...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Duration(i) * 300 * time.Microsecond)
-		cmd.Process.Signal(syscall.SIGKILL)
-		if err := cmd.Wait(); err != nil {
-			killed++
-		}
-		for path, data := range filetest.Tree(t, dir) {
-			if data != want[path] && !strings.HasPrefix(filepath.Base(path), ".vbot-") {
-				t.Fatalf("killed after %d steps: %s is half-written", i, path)
-			}
-		}
-		vbot(t, dir, initArgs()...).wantCode(t, 0)
-		for path, data := range want {
-			if got := filetest.Tree(t, dir)[path]; got != data {
-				t.Fatalf("the next run did not finish %s", path)
-			}
-		}
-	}
-	if killed == 0 {
-		t.Error("no run was killed in time")
-	}
-}
-
 // A file that is larger than any that vbot writes is not read.
 func TestHugeFile(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n"})
+	makeOlder(t, dir, map[string]string{"server/Dockerfile": "FROM old\n"})
 	for _, name := range []string{"server/bot.py", "AGENTS.md"} {
 		if err := os.Truncate(filepath.Join(dir, "target", name), 1<<40); err != nil {
 			skip(t, "no file of that size here: ", err)
@@ -512,25 +476,11 @@ func TestFullDisk(t *testing.T) {
 	section(t, "errors/full-disk.txt", "json", r.transcript(dir))
 }
 
-// Replaced guides are restored, too, if a later one cannot be written.
-func TestFullDiskWhileReplacingGuides(t *testing.T) {
-	dir := fullDisk(t)
-	filetest.Put(t, dir, "target/AGENTS.md", "mine")
-	filetest.Put(t, dir, "target/GETTING_STARTED.md", "mine")
-	filetest.Put(t, dir, "target/AGENT_IMPORT.md", "mine")
-	filetest.Put(t, dir, "filler", strings.Repeat("x", 4096))
-	before := filetest.Listing(t, dir)
-	vbot(t, dir, "init", "target", "--overwrite-guide").wantCode(t, 1)
-	if after := filetest.Listing(t, dir); after != before {
-		t.Errorf("before:\n%s\nafter:\n%s", before, after)
-	}
-}
-
-// An update that fails because the disk is full restores the files that it replaced or removed.
+// An update during which the disk becomes full leaves the project unchanged.
 func TestFullDiskWhileUpdating(t *testing.T) {
 	dir, elsewhere := fullDisk(t), t.TempDir()
 	vbot(t, elsewhere, initArgs()...).wantCode(t, 0)
-	aged(t, elsewhere, map[string]string{
+	makeOlder(t, elsewhere, map[string]string{
 		"server/bot.py": "old",
 		"README.md":     "old",
 	})
@@ -559,7 +509,7 @@ func TestUpdateWithFullStdout(t *testing.T) {
 		skip(t, err)
 	}
 	defer full.Close()
-	dir := lived(t)
+	dir := editedProject(t)
 	cmd := vbotCommand(t, dir, "init", "target", "--update")
 	cmd.Stdout = full
 	if err := cmd.Run(); err != nil {
@@ -608,7 +558,7 @@ func TestReadOnly(t *testing.T) {
 func TestRunsAtOnce(t *testing.T) {
 	whole := t.TempDir()
 	began := time.Now()
-	with{}.vbot(t, whole, initArgs()...).wantCode(t, 0)
+	subprocess{}.vbot(t, whole, initArgs()...).wantCode(t, 0)
 	took := time.Since(began)
 	first := filetest.Tree(t, whole)
 	// fresh returns the files that a new run with the configuration in the record writes.
@@ -620,7 +570,7 @@ func TestRunsAtOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			here{stdin: bytes.NewReader(r.Config), dir: dir}.vbot(t, "init", "target", "--config", "-").
+			inProcess{stdin: bytes.NewReader(r.Config), dir: dir}.vbot(t, "init", "target", "--config", "-").
 				wantCode(t, 0)
 			made[record] = filetest.Tree(t, dir)
 		}
@@ -712,7 +662,7 @@ func TestConfigAndAuthoritiesAreRegularFiles(t *testing.T) {
 						w.Close()
 					}
 				})
-				r := here{env: env, stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, "cloud",
+				r := inProcess{env: env, stdin: strings.NewReader(cloudtest.Token), dir: dir}.vbot(t, "cloud",
 					args)
 				if !opened.Stop() {
 					t.Errorf("%s=%s, %s: it opened the pipe", variable, path, args)

@@ -22,6 +22,7 @@ import (
 	"vbot/internal/render"
 	"vbot/internal/report"
 	"vbot/internal/scaffold"
+	"vbot/internal/system"
 )
 
 // checkRecord checks that the record in dir is complete: it has config, as a dry run prints it, and the
@@ -52,7 +53,7 @@ func checkRecord(t *testing.T, dir, config string) {
 	}
 	for name, data := range tree {
 		_, recorded := got.Files[name]
-		if recorded == (name == project.RecordName || project.IsGuide(name) || project.IsOwn(name)) {
+		if recorded == (name == project.RecordName || project.IsGuide(name) || project.IsInternal(name)) {
 			t.Errorf("the record has %s: %v", name, recorded)
 		}
 		if strings.HasPrefix(name, project.BaseDir+"/") && bases[name] != data {
@@ -65,9 +66,9 @@ func checkRecord(t *testing.T, dir, config string) {
 	}
 }
 
-// aged makes the project in dir/target look as if an older vbot had written it: one that wrote old as the
-// text of these files, and did not yet write the files in later.
-func aged(t testing.TB, dir string, old map[string]string, later ...string) {
+// makeOlder makes the project in dir/target look as if an older vbot had written it: one that wrote old as
+// the text of these files, and did not yet write the files in later.
+func makeOlder(t testing.TB, dir string, old map[string]string, later ...string) {
 	t.Helper()
 	target := filepath.Join(dir, "target")
 	var r map[string]any
@@ -103,7 +104,7 @@ func writeProject(t testing.TB, dir string, files map[string][]byte) {
 		t.Fatal(err)
 	}
 	defer target.Close()
-	p, err := target.Plan(files, false, nil)
+	p, err := target.PlanCreate(files, false, nil)
 	if err == nil {
 		err = target.Apply(context.Background(), p)
 	}
@@ -112,12 +113,12 @@ func writeProject(t testing.TB, dir string, files map[string][]byte) {
 	}
 }
 
-// lived is a project of an older vbot that its owner has edited.
-func lived(t testing.TB) (dir string) {
+// editedProject is a project of an older vbot that its owner has edited.
+func editedProject(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{
+	makeOlder(t, dir, map[string]string{
 		"server/Dockerfile":     "FROM old",
 		"client/src/devices.js": "gone\n",
 		"client/src/views.js":   "old\n",
@@ -137,7 +138,7 @@ func lived(t testing.TB) (dir string) {
 // edited. A second update changes nothing.
 func TestCheckAndUpdate(t *testing.T) {
 	parallel(t)
-	dir := lived(t)
+	dir := editedProject(t)
 	before := filetest.Listing(t, dir)
 	for _, c := range []struct {
 		name, args string
@@ -195,9 +196,9 @@ func TestLineEndsOfGit(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "client/src/views.js": "gone\n"})
+	makeOlder(t, dir, map[string]string{"server/Dockerfile": "FROM old\n", "client/src/views.js": "gone\n"})
 	for name, data := range filetest.Tree(t, dir) {
-		if !project.IsOwn(strings.TrimPrefix(name, "target/")) { // .gitattributes says binary
+		if !project.IsInternal(strings.TrimPrefix(name, "target/")) { // .gitattributes says binary
 			filetest.Put(t, dir, name, strings.ReplaceAll(data, "\n", "\r\n"))
 		}
 	}
@@ -211,7 +212,7 @@ func TestLineEndsOfGit(t *testing.T) {
 	r.wantCode(t, 0)
 	after := filetest.Tree(t, dir)
 	for name, data := range before {
-		isOwn := project.IsOwn(strings.TrimPrefix(name, "target/"))
+		isOwn := project.IsInternal(strings.TrimPrefix(name, "target/"))
 		switch name {
 		case "target/client/src/views.js":
 			data = ""
@@ -284,7 +285,7 @@ func TestOtherVersionIsAConflict(t *testing.T) {
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
 	fresh := filetest.Tree(t, dir)
-	aged(t, dir, nil)
+	makeOlder(t, dir, nil)
 	r := vbot(t, dir, initArgs()...)
 	r.wantCode(t, 1)
 	section(t, "errors/conflict.txt", "other version", r.transcript(dir))
@@ -304,7 +305,7 @@ func TestNoHintWhereAnUpdateChangesNothing(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, nil)
+	makeOlder(t, dir, nil)
 	filetest.Put(t, dir, "target/server/bot.py", "mine\n")
 	if err := os.Remove(filepath.Join(dir, "target/README.md")); err != nil {
 		t.Fatal(err)
@@ -324,7 +325,7 @@ func TestInterruptedCheck(t *testing.T) {
 	filetest.Put(t, dir, "target/server/bot.py", "mine")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	here{ctx: ctx, dir: dir}.vbot(t, "init", "target", "--check").wantCode(t, 130)
+	inProcess{ctx: ctx, dir: dir}.vbot(t, "init", "target", "--check").wantCode(t, 130)
 }
 
 // The quickstart can be checked in its own directory, and its options cannot be changed.
@@ -393,10 +394,9 @@ func TestUpdatedIsFresh(t *testing.T) {
 		args := []string{"init", dir, "--config", "-", "--update"}
 		if code := run(context.Background(), args,
 			&cli.Env{
+				System: system.System{Stderr: &said, Getenv: func(string) string { return "" }},
 				Stdin:  &config,
 				Stdout: &said,
-				Stderr: &said,
-				Getenv: func(string) string { return "" },
 			}); code != 0 {
 			t.Fatalf("seed %d: exit code %d: %s", seed, code, &said)
 		}
@@ -407,10 +407,9 @@ func TestUpdatedIsFresh(t *testing.T) {
 		args = []string{"init", dir, "--check"}
 		if code := run(context.Background(), args,
 			&cli.Env{
+				System: system.System{Stderr: &said, Getenv: func(string) string { return "" }},
 				Stdin:  &config,
 				Stdout: &said,
-				Stderr: &said,
-				Getenv: func(string) string { return "" },
 			}); code != 0 {
 			t.Fatalf("seed %d: the check after the update: %s", seed, &said)
 		}
@@ -449,7 +448,7 @@ type randomEdit struct {
 func editAtRandom(rng *rand.Rand, files map[string][]byte) (e randomEdit) {
 	names := slices.Sorted(maps.Keys(files))
 	e.name = project.RecordName
-	for e.name == project.RecordName || project.IsGuide(e.name) || project.IsOwn(e.name) {
+	for e.name == project.RecordName || project.IsGuide(e.name) || project.IsInternal(e.name) {
 		e.name = names[rng.IntN(len(names))]
 	}
 	e.lines = slices.Collect(strings.Lines(string(files[e.name])))
@@ -495,10 +494,9 @@ func updateTo(t *testing.T, dir string, now bot.Config) (code int, said string) 
 		t.Fatal(err)
 	}
 	env := &cli.Env{
+		System: system.System{Stderr: &out, Getenv: func(string) string { return "" }},
 		Stdin:  &config,
 		Stdout: &out,
-		Stderr: &out,
-		Getenv: func(string) string { return "" },
 	}
 	code = run(context.Background(), []string{"init", dir, "--config", "-", "--update"}, env)
 	return code, out.String()
@@ -686,7 +684,7 @@ func TestRestoringCommand(t *testing.T) {
 		t.Fatal(r.stderr)
 	}
 	config := vbot(t, dir, strings.Fields(first)[1:]...).stdout
-	at := here{stdin: strings.NewReader(config), dir: dir}
+	at := inProcess{stdin: strings.NewReader(config), dir: dir}
 	at.vbot(t, strings.Fields(second)[1:]...).wantCode(t, 0)
 	if !equalTrees(fresh, filetest.Tree(t, dir)) {
 		t.Errorf("%s left:\n%s", line, filetest.Listing(t, dir))
@@ -757,7 +755,7 @@ func TestUpdateKeepsModes(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/bot.py": "old"})
+	makeOlder(t, dir, map[string]string{"server/bot.py": "old"})
 	bot := filepath.Join(dir, "target/server/bot.py")
 	if err := os.Chmod(bot, 0o700); err != nil {
 		t.Fatal(err)
@@ -778,7 +776,7 @@ func TestUpdateFollowsNoLinks(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs("--eval")...).wantCode(t, 0)
-	aged(t, dir, map[string]string{
+	makeOlder(t, dir, map[string]string{
 		"server/bot.py":            "old",
 		"client/src/views.js":      "gone",
 		"server/Dockerfile":        "old",
@@ -1027,7 +1025,8 @@ func TestCheckWithAConfigurationFile(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "target", project.RecordName)); err != nil {
 		t.Fatal(err)
 	}
-	here{stdin: strings.NewReader(config), dir: dir}.vbot(t, "init", "target", "--check", "--config", "-").
+	inProcess{stdin: strings.NewReader(config), dir: dir}.vbot(t, "init", "target", "--check", "--config",
+		"-").
 		wantCode(t, 0)
 	if err := os.Remove(filepath.Join(dir, "target/server/bot.py")); err != nil {
 		t.Fatal(err)
@@ -1098,8 +1097,8 @@ func TestLockFilesOfAnUpdate(t *testing.T) {
 	}
 	r = vbot(t, dir, "init", "target", "--update", "-t", "daily", "--json")
 	var got scaffold.Written
-	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || !slices.Equal(got.Next,
-		[]string{"uv lock --directory target/server", "npm install --prefix target/client"}) {
+	next := []string{"uv lock --directory target/server", "npm install --prefix target/client"}
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || !slices.Equal(got.Next, next) {
 		t.Errorf("%v, next: %q", err, got.Next)
 	}
 	r = vbot(t, dir, "init", "target", "--update")
@@ -1147,7 +1146,7 @@ func TestDiffOfHiddenCharacters(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	vbot(t, dir, initArgs()...).wantCode(t, 0)
-	aged(t, dir, map[string]string{"server/bot.py": "old\n"})
+	makeOlder(t, dir, map[string]string{"server/bot.py": "old\n"})
 	filetest.Put(t, dir, "target/server/bot.py", "a\u200bb\x1b[m\r\n")
 	r := vbot(t, dir, "init", "target", "--check", "--diff")
 	if r.wantCode(t, 3); !strings.Contains(r.stdout, " a\u200bb\x1b[m\r\n") {

@@ -27,6 +27,7 @@ import (
 	"vbot/internal/filetest"
 	"vbot/internal/project"
 	"vbot/internal/ptytest"
+	"vbot/internal/system"
 	"vbot/internal/tty"
 )
 
@@ -44,9 +45,9 @@ type look struct {
 	question, line            string
 }
 
-// sitDown starts vbot in dir at a terminal of this size. kind is the value of TERM; "" means plain
+// startWizard starts vbot in dir at a terminal of this size. kind is the value of TERM; "" means plain
 // questions.
-func sitDown(t testing.TB, dir, kind string, width, height int, args ...string) *person {
+func startWizard(t testing.TB, dir, kind string, width, height int, args ...string) *person {
 	t.Helper()
 	cmd := vbotCommand(t, dir, args...)
 	cmd.Env = append(cmd.Env, "TERM="+kind)
@@ -82,7 +83,7 @@ var questions = []string{
 	"How does the bot process speech?", "Who places the calls over Daily PSTN?",
 	"Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
 	"Realtime model", "Video avatar", "Language, such as de or German", "Web client",
-	"What serves the client?", bot.AskOptions, bot.AskWhere, "Proceed?",
+	"What serves the client?", bot.AskOptions.Text, bot.AskWhere.Text, "Proceed?",
 	"Which answer?", "AGENTS.md was written by an older vbot.",
 }
 
@@ -107,22 +108,9 @@ func (p *person) open() (question, line string) {
 // find looks for the open question in everything printed so far.
 func (p *person) find(text string) (question, line string) {
 	if strings.Contains(text, "\x1b") {
-		lines, row, column := p.lines()
-		if column == 0 || row >= len(lines) {
-			return "", ""
-		}
-		for ; row > 0 && !strings.HasPrefix(lines[row], "? "); row-- {
-		}
-		line = strings.TrimPrefix(lines[row], "? ")
-	} else if text = text[min(p.read, len(text)):]; strings.HasSuffix(text, ": ") ||
-		strings.HasSuffix(text, "] ") {
-		lines := strings.Split(text, "\n")
-		i := len(lines) - 1
-		if strings.HasPrefix(lines[i], "Number") {
-			for i--; i > 0 && strings.HasPrefix(lines[i], " "); i-- {
-			}
-		}
-		line = lines[i]
+		line = p.menuQuestion()
+	} else {
+		line = plainQuestion(text[min(p.read, len(text)):])
 	}
 	for _, q := range questions {
 		if strings.HasPrefix(line, q) {
@@ -130,6 +118,36 @@ func (p *person) find(text string) (question, line string) {
 		}
 	}
 	return "", line
+}
+
+// menuQuestion returns the line of the question that the cursor is in or below, without its "? ", or "".
+func (p *person) menuQuestion() string {
+	lines, row, column := p.lines()
+	if column == 0 || row >= len(lines) {
+		return ""
+	}
+	for row > 0 && !strings.HasPrefix(lines[row], "? ") {
+		row--
+	}
+	return strings.TrimPrefix(lines[row], "? ")
+}
+
+// plainQuestion returns the line of the question that text ends with, or "". It may end with a prompt for a
+// number, below the question and its choices, which are indented.
+func plainQuestion(text string) string {
+	if !strings.HasSuffix(text, ": ") && !strings.HasSuffix(text, "] ") {
+		return ""
+	}
+	lines := strings.Split(text, "\n")
+	last := len(lines) - 1
+	if !strings.HasPrefix(lines[last], "Number") {
+		return lines[last]
+	}
+	last--
+	for last > 0 && strings.HasPrefix(lines[last], " ") {
+		last--
+	}
+	return lines[last]
 }
 
 // asked waits until a question is open whose line begins with this text.
@@ -168,20 +186,20 @@ func typedFor(said bot.Values, target string, plain bool) map[string]string {
 	toggles := map[string][]string{}
 	for _, o := range bot.Options {
 		switch a := said[o]; {
-		case o.List != nil:
-			answers[o.Ask] = mark(a.List)
-		case o.Toggle == nil:
-			answers[o.Ask] = cmp.Or(a.Text, o.None, "none")
+		case o.IsList():
+			answers[o.Question()] = mark(a.List)
+		case !o.IsToggle():
+			answers[o.Question()] = cmp.Or(a.Text, o.NoneLabel, "none")
 		case a.On && (o.Key != "video_output" || said[bot.OptVideo].Text == ""): // an avatar turns it on
 			words := strings.Fields(o.Label)
 			if !plain { // there a space marks
 				words = words[len(words)-1:]
 			}
-			toggles[o.Ask] = append(toggles[o.Ask], strings.Join(words, " "))
+			toggles[o.Question()] = append(toggles[o.Question()], strings.Join(words, " "))
 		}
 	}
-	answers[bot.AskOptions] = mark(toggles[bot.AskOptions])
-	answers[bot.AskWhere] = cmp.Or(mark(toggles[bot.AskWhere]), "this machine")
+	answers[bot.AskOptions.Text] = mark(toggles[bot.AskOptions.Text])
+	answers[bot.AskWhere.Text] = cmp.Or(mark(toggles[bot.AskWhere.Text]), "this machine")
 	return answers
 }
 
@@ -199,16 +217,16 @@ func TestWizardEqualsOptions(t *testing.T) {
 			kinds = kinds[i%2:][:1]
 		}
 		options := t.TempDir()
-		here{stdin: bytes.NewReader(data), dir: options}.vbot(t, "init", "it's here", "--config", "-").
+		inProcess{stdin: bytes.NewReader(data), dir: options}.vbot(t, "init", "it's here", "--config", "-").
 			wantCode(t, 0)
 		want := filetest.Tree(t, filepath.Join(options, "it's here"))
-		dry := here{stdin: bytes.NewReader(data), dir: options}.vbot(t, "init", "it's here", "--config", "-",
-			"--dry-run")
+		dry := inProcess{stdin: bytes.NewReader(data), dir: options}.vbot(t, "init", "it's here", "--config",
+			"-", "--dry-run")
 		for _, kind := range kinds {
 			t.Run(said[bot.OptName].Text+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				p := sitDown(t, dir, kind, 80, 24, "init")
+				p := startWizard(t, dir, kind, 80, 24, "init")
 				answers := typedFor(said, "it's here", kind == "dumb")
 				for last := ""; last != "Proceed?"; {
 					last = p.asksNext(last)
@@ -399,7 +417,7 @@ func TestWizardScreens(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "work")
 			filetest.Put(t, dir, "file", "")
-			p := sitDown(t, dir, c.kind, c.width, c.height, strings.Fields(c.args)...)
+			p := startWizard(t, dir, c.kind, c.width, c.height, strings.Fields(c.args)...)
 			p.plays(c.name+".txt", c.keys...)
 			if code := p.Ends(); code != c.code || p.State() != p.Before {
 				t.Errorf("exit code %d, want %d; terminal as before: %v", code, c.code, p.State() == p.Before)
@@ -429,7 +447,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "work")
 			filetest.Put(t, dir, "bot/README.md", "mine")
 			filetest.Put(t, dir, "bot/server/bot.py", "mine")
-			p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
+			p := startWizard(t, dir, "xterm", 80, 44, "init", "bot")
 			p.plays("files-"+c.name+".txt", c.keys...)
 			if code := p.Ends(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
@@ -449,7 +467,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 		if err := os.Symlink("/etc", filepath.Join(dir, "bot/server")); err != nil {
 			t.Fatal(err)
 		}
-		p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
+		p := startWizard(t, dir, "xterm", 80, 44, "init", "bot")
 		p.plays("files-link.txt", "own\r"+answers, "\x1b[B\r")
 		if code := p.Ends(); code != 1 {
 			t.Errorf("exit code %d", code)
@@ -458,10 +476,10 @@ func TestWizardFilesInTheWay(t *testing.T) {
 	// With the same answers again, there is nothing to do. With others, vbot says how to change the bot.
 	dir := t.TempDir()
 	for again := range 2 {
-		p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
+		p := startWizard(t, dir, "xterm", 80, 24, "init", "bot")
 		p.asked("How do you want to start?")
-		if told := strings.Contains(p.Text(),
-			"change its options: vbot init bot --update"); told != (again == 1) {
+		told := strings.Contains(p.Text(), "change its options: vbot init bot --update")
+		if told != (again == 1) {
 			t.Errorf("told of --update: %v\n%s", told, p.Text())
 		}
 		p.Types("own\r" + strings.Repeat("\r", 13))
@@ -469,7 +487,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 			t.Errorf("exit code %d\n%s", code, p.Text())
 		}
 	}
-	p := sitDown(t, filepath.Join(dir, "bot"), "xterm", 80, 24, "init")
+	p := startWizard(t, filepath.Join(dir, "bot"), "xterm", 80, 24, "init")
 	p.asked("Directory (.)") // where the bot is
 	p.Types("\x03")
 	p.Ends()
@@ -487,7 +505,7 @@ func TestWizardRefreshesGuides(t *testing.T) {
 		for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md"} {
 			filetest.Put(t, dir, "bot/"+name, "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
 		}
-		p := sitDown(t, dir, "xterm", 80, 44, "init", "bot")
+		p := startWizard(t, dir, "xterm", 80, 44, "init", "bot")
 		p.Types("own\r" + strings.Repeat("\r", 13))
 		p.asked("AGENTS.md was written by an older vbot.")
 		p.Types(keys)
@@ -557,7 +575,7 @@ func TestWizardIsLeft(t *testing.T) {
 						}
 					}
 					dir := t.TempDir()
-					p := sitDown(t, dir, kind, 80, 24, "init")
+					p := startWizard(t, dir, kind, 80, 24, "init")
 					last, all := p.asksNext(""), []string{}
 					for ; len(all) < n && last != "Proceed?"; last = p.asksNext(last) {
 						all = append(all, last)
@@ -630,7 +648,7 @@ var (
 func TestWizardFailsLate(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	p := sitDown(t, dir, "xterm", 80, 24, "init", "bot")
+	p := startWizard(t, dir, "xterm", 80, 24, "init", "bot")
 	p.Types("own\r" + strings.Repeat("\r", 12))
 	p.asked("Proceed?")
 	filetest.Put(t, dir, "bot", "a file now")
@@ -683,7 +701,7 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 			t.Errorf("%.20s: %q", typed, note)
 		}
 	}
-	p := sitDown(t, around, "xterm", 80, 24, "init")
+	p := startWizard(t, around, "xterm", 80, 24, "init")
 	p.asked("Directory")
 	p.Types("dangling\r")
 	p.Sees("link\x1b[m") // the end of the note
@@ -701,12 +719,12 @@ func TestWizardChecksTheDirectory(t *testing.T) {
 	if code := p.Ends(); code != 0 || len(filetest.Tree(t, filepath.Join(home, "bots/one"))) < 9 {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
-	p = sitDown(t, around, "xterm", 80, 24, "init")
+	p = startWizard(t, around, "xterm", 80, 24, "init")
 	p.Types("quickstart\r\r\r") // a directory of that name, not the preset
 	if code := p.Ends(); code != 0 || !strings.Contains(p.Text(), "\n  vbot init ./quickstart ") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
-	p = sitDown(t, around, "xterm", 80, 24, "init", "dangling")
+	p = startWizard(t, around, "xterm", 80, 24, "init", "dangling")
 	if code := p.Ends(); code != 1 ||
 		!strings.HasSuffix(p.Text(),
 			"\x1b[?2004l\x1b[1;31merror:\x1b[m "+around+
@@ -723,7 +741,7 @@ func TestRecommendedBot(t *testing.T) {
 		{"init bot --verbose", "created %d files in DIR/bot:\n  .gitignore\n  AGENTS.md\n"},
 	} {
 		dir := t.TempDir()
-		p := sitDown(t, dir, "xterm", 80, 24, strings.Fields(c.args)...)
+		p := startWizard(t, dir, "xterm", 80, 24, strings.Fields(c.args)...)
 		p.Types("\r\r")
 		text := ""
 		if code := p.Ends(); code == 0 {
@@ -731,7 +749,7 @@ func TestRecommendedBot(t *testing.T) {
 		}
 		named := filetest.Tree(t, dir)
 		maps.DeleteFunc(named, func(name, _ string) bool {
-			return project.IsOwn(strings.TrimPrefix(name,
+			return project.IsInternal(strings.TrimPrefix(name,
 				"bot/"))
 		})
 		const line = "\n  vbot init bot -t smallwebrtc -t daily -m cascade " +
@@ -753,7 +771,7 @@ func TestRecommendedBot(t *testing.T) {
 func TestWizardAndAClosedTerminal(t *testing.T) {
 	parallel(t)
 	for _, kind := range []string{"xterm", "dumb"} {
-		p := sitDown(t, t.TempDir(), kind, 80, 24, "init")
+		p := startWizard(t, t.TempDir(), kind, 80, 24, "init")
 		p.asksNext("")
 		p.HangsUp()
 		done := make(chan error, 1)
@@ -772,7 +790,7 @@ func TestWizardAndAClosedTerminal(t *testing.T) {
 // At a terminal that takes no more output, the second signal ends the wizard, and
 // leaves the terminal as it was.
 func TestWizardAndAFrozenTerminal(t *testing.T) {
-	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init")
+	p := startWizard(t, t.TempDir(), "xterm", 80, 24, "init")
 	p.asksNext("")
 	p.Mu.Lock()                             // stops the reader
 	for last := -1; p.BytesRead() > last; { // until it has stopped
@@ -793,7 +811,7 @@ func TestWizardAndAFrozenTerminal(t *testing.T) {
 func TestWizardTypedAhead(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	p := sitDown(t, dir, "xterm", 80, 24, "init")
+	p := startWizard(t, dir, "xterm", 80, 24, "init")
 	p.Types("parlour\rscaff\r\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r")
 	if code := p.Ends(); code != 0 ||
 		!strings.Contains(p.Text(), "--stt deepgram_flux --llm anthropic --tts elevenlabs\n") {
@@ -808,7 +826,7 @@ func TestWizardTypedAhead(t *testing.T) {
 func TestWizardAndAPaste(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	p := sitDown(t, dir, "xterm", 80, 24, "init")
+	p := startWizard(t, dir, "xterm", 80, 24, "init")
 	p.asked("Directory")
 	p.Types("\x1b]11;rgb:0000/0000/0000\a\x1b[200~parlour\n\n\n\n\n\x1b[201~\x1bP>|XTerm\x1b\\")
 	p.asked("Directory (.): parlour")
@@ -823,7 +841,7 @@ func TestWizardAndAHostileName(t *testing.T) {
 	parallel(t)
 	for _, kind := range []string{"xterm", ""} {
 		dir := t.TempDir()
-		p := sitDown(t, dir, kind, 80, 24, "init", "a\x1b]0;owned\a\u202eb")
+		p := startWizard(t, dir, kind, 80, 24, "init", "a\x1b]0;owned\a\u202eb")
 		for question := ""; question != "Proceed?"; {
 			switch question = p.asksNext(question); question {
 			case "Project name":
@@ -846,10 +864,10 @@ func TestWizardAndAHostileName(t *testing.T) {
 func TestWizardAndANameOfTheCluster(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	p := sitDown(t, dir, "", 80, 24, "init", "bot")
+	p := startWizard(t, dir, "", 80, 24, "init", "bot")
 	typed := map[string]string{
 		"How do you want to start?": "scaffold",
-		bot.AskWhere:                "your own machines",
+		bot.AskWhere.Text:           "your own machines",
 		"Proceed?":                  "change",
 		"Which answer?":             "directory",
 		"Directory":                 "default",
@@ -867,16 +885,16 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 	if code := p.Ends(); code != 0 {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
-	if got := filetest.Tree(t, dir)["default/deploy/kubernetes/kustomization.yaml"]; !strings.Contains(got,
-		"namespace: \"parlour\"") {
-		t.Error(got)
+	kustomization := filetest.Tree(t, dir)["default/deploy/kubernetes/kustomization.yaml"]
+	if !strings.Contains(kustomization, "namespace: \"parlour\"") {
+		t.Error(kustomization)
 	}
 }
 
 // A question is drawn correctly after the window is resized.
 func TestWizardAndAResizedWindow(t *testing.T) {
 	parallel(t)
-	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
+	p := startWizard(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
 	p.Types("own\r\r\r\r\r\r")
 	p.asked("Speech to text")
 	services := len(catalog.New().List(catalog.KindSTT))
@@ -904,7 +922,7 @@ func TestWizardAndAResizedWindow(t *testing.T) {
 // A terminal without a size is treated as one of 80 by 24.
 func TestWizardWithoutASize(t *testing.T) {
 	parallel(t)
-	p := sitDown(t, t.TempDir(), "xterm", 0, 0, "init", "bot")
+	p := startWizard(t, t.TempDir(), "xterm", 0, 0, "init", "bot")
 	p.width, p.height = 80, 24
 	p.asked("How do you want to start?")
 	p.Types("\x03")
@@ -916,7 +934,7 @@ func TestWizardWithoutASize(t *testing.T) {
 // After SIGSTOP and SIGCONT, the wizard goes on below what other programs have printed meanwhile.
 func TestWizardAfterAStop(t *testing.T) {
 	parallel(t)
-	p := sitDown(t, t.TempDir(), "xterm", 14, 24, "init")
+	p := startWizard(t, t.TempDir(), "xterm", 14, 24, "init")
 	p.asked("Directory")
 	p.Cmd.Process.Signal(syscall.SIGSTOP)
 	p.until("a stop", func() bool { states, _ := p.Threads(); return strings.Trim(states, "T") == "" })
@@ -938,7 +956,7 @@ func TestWizardAfterAStop(t *testing.T) {
 // A window that becomes narrower still shows what was drawn before vbot noticed.
 func TestWizardAndANarrowerWindow(t *testing.T) {
 	parallel(t)
-	p := sitDown(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
+	p := startWizard(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
 	p.width = 50
 	p.Types("own\r\r\r\r\r\r")
 	p.asked("Speech to text")
@@ -1006,11 +1024,11 @@ func TestWizardColours(t *testing.T) {
 func TestWizardNeedsAPerson(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
-	p := sitDown(t, dir, "xterm", 80, 24, "init", "--no-input")
+	p := startWizard(t, dir, "xterm", 80, 24, "init", "--no-input")
 	if code := p.Ends(); code != 2 {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
-	p = sitDown(t, dir, "xterm", 80, 24, "init", "guides", "--no-input")
+	p = startWizard(t, dir, "xterm", 80, 24, "init", "guides", "--no-input")
 	if code := p.Ends(); code != 0 || len(filetest.Tree(t, dir)) != 3 {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
@@ -1033,7 +1051,7 @@ func TestRandomKeys(t *testing.T) {
 			dir := t.TempDir()
 			filetest.Put(t, dir, "around/file", "mine")
 			kind := []string{"xterm", "dumb"}[i%2]
-			p := sitDown(t, filepath.Join(dir, "around"), kind, 1+rng.IntN(100), 1+rng.IntN(40), "init")
+			p := startWizard(t, filepath.Join(dir, "around"), kind, 1+rng.IntN(100), 1+rng.IntN(40), "init")
 			var typed strings.Builder
 			for range 300 {
 				typed.WriteString(pool[rng.IntN(len(pool))])
@@ -1095,7 +1113,10 @@ func TestRandomKeys(t *testing.T) {
 func TestPanicAtAQuestion(t *testing.T) {
 	parallel(t)
 	p := ptytest.Open(t, exec.Command("sleep", "60"))
-	a := &cli.Env{Stdin: p.TTY, Stderr: p.TTY, Getenv: func(string) string { return "xterm" }}
+	a := &cli.Env{
+		System: system.System{Stderr: p.TTY, Getenv: func(string) string { return "xterm" }},
+		Stdin:  p.TTY,
+	}
 	asks := a.Terminal()
 	asks.Plain = false
 	p.Types("x")

@@ -8,12 +8,15 @@ import pytest
 
 import bots
 import network
+import socket_clients
 import speech
 import webrtc_client
 from caller import until
 from conversation import KEYS, QUESTION, stand_ins
+from phones import TwilioAPI, TwilioCaller
+from socket_clients import SocketCaller, WebSocketCaller
 from test_bots import CASCADE
-from test_self_host import metrics
+from test_self_host import PHONE, TOKEN
 from webrtc_client import WebRTCCaller
 
 FREE_WITHIN = 10  # seconds
@@ -26,19 +29,20 @@ def project(vbot: Path) -> bots.Project:
     return made
 
 
+@pytest.fixture(scope="module")
+def line(vbot: Path) -> bots.Project:
+    """A bot with telephones and a socket for web clients."""
+    transports = ("-t", "twilio", "-t", "plivo", "-t", "websocket")
+    made = bots.installed(vbot, "leaving_line", *transports, *CASCADE, "--self-host")
+    made.write_env(**KEYS, **PHONE)
+    return made
+
+
 async def greeted(page: WebRTCCaller) -> None:
     """Wait until the bot is heard."""
     await page.ready()
     await until(lambda: speech.loudness(page.heard) > 100, 60)
     assert speech.loudness(page.heard) > 100
-
-
-async def running(bot: bots.Bot) -> int:
-    """How many sessions run, as far as the program says."""
-    if not bot.probes:
-        return sum(bot.sessions().values())
-    async with aiohttp.ClientSession() as http:
-        return round((await metrics(http, bot.probes))["bot_sessions"])
 
 
 async def free_after(bot: bots.Bot) -> float:
@@ -47,7 +51,7 @@ async def free_after(bot: bots.Bot) -> float:
     began = now()
     # bot.py says so once the pipeline is built.
     await asyncio.sleep(0 if bot.probes else 4)
-    while await running(bot):
+    while await bot.running():
         assert now() - began < FREE_WITHIN, f"a session goes on: see {bot.log_file}"
         await asyncio.sleep(0.2)
     return now() - began
@@ -68,14 +72,43 @@ def test_whoever_leaves_early_frees_the_place(
                 took.append(await free_after(bot))
             figures.append(f"leaving, {script}: {', '.join(f'{t:.1f}' for t in took)} s")
             if bot.probes:
-                async with aiohttp.ClientSession() as http:
-                    shown = await metrics(http, bot.probes)
+                shown = await bot.metrics()
                 assert shown['bot_sessions_ended_total{why="left"}'] == len(took)
             async with webrtc_client.call(bot.url) as page:
                 await greeted(page)
             assert bot.errors() == []
 
     network.run(visits)
+
+
+@pytest.mark.parametrize("kind", [TwilioCaller, WebSocketCaller])
+def test_a_caller_who_hangs_up_early_frees_the_line(
+    line: bots.Project, kind: type[SocketCaller], figures: list[str]
+) -> None:
+    """With or without the last message of a carrier."""
+
+    async def path(bot: bots.Bot) -> str:
+        if kind is TwilioCaller:
+            return f"/{TOKEN}"
+        async with aiohttp.ClientSession() as http, http.post(f"{bot.url}/start", json={}) as begun:
+            return f"/{(await begun.json())['sessionId']}"
+
+    async def calls() -> None:
+        api = TwilioAPI(PHONE["TWILIO_ACCOUNT_SID"], PHONE["TWILIO_AUTH_TOKEN"])
+        services = stand_ins(more=[api])
+        async with services, line.bot(services.env, script="self_host.py") as bot:
+            took: list[float] = []
+            for seconds in (0, 0.1, 0.5):
+                for last_message in (True, False):
+                    async with socket_clients.call(kind, bot.url, await path(bot)) as caller:
+                        await asyncio.sleep(seconds)
+                        caller.over = not last_message
+                    took.append(await free_after(bot))
+                    api.notes.clear()  # it ends one call
+            figures.append(f"leaving, {kind.__name__}: {', '.join(f'{t:.1f}' for t in took)} s")
+            assert bot.errors() == []
+
+    network.run(calls)
 
 
 @pytest.mark.parametrize("script", ["bot.py", "self_host.py"])

@@ -57,7 +57,6 @@ MUTATIONS = {
     "own words forgotten": without("assistant_aggregator,"),
     "WebRTC audio off": (r'(?<="webrtc": lambda: TransportParams\()[^)]*(?=\))', ""),
     "8 kHz output": (r"(?<=params=PipelineParams\()", "audio_out_sample_rate=8000, "),
-    "disconnect handler dropped": without('@transport.event_handler("on_client_disconnected")'),
 }
 # Which turn, and which event, gives it away to the evals; or else what a call does.
 NOTICED: dict[str, Outcome] = {
@@ -71,7 +70,6 @@ NOTICED: dict[str, Outcome] = {
     "own words forgotten": {TEXT: "t3 llm_response"},
     "WebRTC audio off": {CALL: "the bot was not heard to say"},
     "8 kHz output": {CALL: "the bot is muffled"},
-    "disconnect handler dropped": {CALL: "still running: "},
 }
 
 

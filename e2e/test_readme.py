@@ -183,7 +183,7 @@ def test_a_long_conversation_is_summarized(project: bots.Project) -> None:
     async def conversation() -> None:
         async with (
             stand_ins([QUESTION], {QUESTION: ANSWER, LONG: ANSWER}) as services,
-            project.bot(services.env) as bot,
+            project.bot({**services.env, "MAX_MESSAGE_CHARS": "100000"}) as bot,
             called(bot) as caller,
         ):
 

@@ -28,7 +28,7 @@ from conversation import ANSWER, GREETING, KEYS, QUESTION, stand_ins
 from phones import TwilioCaller
 from proxies import ROUTER, program, router
 from standins import StandIns
-from test_self_host import PHONE, SERVICES, TOKEN, metrics
+from test_self_host import PHONE, SERVICES, TOKEN
 
 PLACES = 3  # of a bot
 WEBHOOK = f"/twilio/{TOKEN}"
@@ -251,8 +251,7 @@ def test_nobody_is_refused_while_one_bot_has_room(
             began = time.monotonic()
             await asyncio.gather(*(call() for call in callers))
             took = time.monotonic() - began
-            async with aiohttp.ClientSession() as http:
-                found = [await metrics(http, bot.probes) for bot in cluster.bots.values()]
+            found = [await bot.metrics() for bot in cluster.bots.values()]
             started = [int(f["bot_sessions_started_total"]) for f in found]
             assert sum(started) == PLACES + len(callers), started
             sent_on = sum(int(f["bot_sessions_refused_total"]) for f in found)

@@ -350,15 +350,6 @@ async def start(
         return response.status, await response.json()
 
 
-async def metrics(http: aiohttp.ClientSession, url: str) -> dict[str, float]:
-    async with http.get(f"{url}/metrics") as response:
-        lines = (await response.text()).splitlines()
-    return {
-        name: float(value)
-        for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")
-    }
-
-
 def test_the_limit_holds_from_the_moment_of_asking(
     hosted: bots.Project, image: dockerfiles.Image
 ) -> None:
@@ -393,7 +384,7 @@ def test_the_limit_holds_from_the_moment_of_asking(
             assert asyncio.get_running_loop().time() - began < 12
             await asyncio.sleep(1)
 
-            figures = await metrics(http, bot.probes)
+            figures = await bot.metrics()
             assert figures["bot_sessions"] == 0 and figures["bot_sessions_max"] == 2
             assert figures["bot_sessions_refused_total"] == 10
             assert figures["bot_sessions_started_total"] == 2
@@ -414,13 +405,13 @@ def test_prometheus_gets_waits_and_failures(hosted: bots.Project, image: dockerf
                 async with called(bot) as page:
                     await page.say(QUESTION)
                     await page.hear(ANSWER)
-                    figures = await metrics(http, bot.probes)
+                    figures = await bot.metrics()
                 assert figures["bot_sessions"] == 1 == figures["bot_first_word_seconds_count"]
                 assert 0 < figures["bot_first_word_seconds_sum"] < 20
                 assert figures["bot_turn_seconds_count"] == 1
                 assert 0 < figures["bot_turn_seconds_sum"] < 20
                 await bot.sessions_end()
-                figures = await metrics(http, bot.probes)
+                figures = await bot.metrics()
                 assert figures['bot_sessions_ended_total{why="left"}'] == 1
                 assert 1 < figures["bot_session_seconds_sum"] < 60
                 async with http.get(f"{bot.probes}/metrics") as response:
@@ -435,7 +426,7 @@ def test_prometheus_gets_waits_and_failures(hosted: bots.Project, image: dockerf
                 await page.ready()
                 failed = 'bot_service_failures_total{service="OpenAI"}'
                 async with asyncio.timeout(30):
-                    while (await metrics(http, bot.probes)).get(failed) != 1:
+                    while (await bot.metrics()).get(failed) != 1:
                         await asyncio.sleep(0.2)
                 services.services[1].unexpected.clear()
 
@@ -537,7 +528,7 @@ def test_only_the_provider_comes_in(hosted: bots.Project, image: dockerfiles.Ima
                 assert response.status == 400
             async with http.post(f"{bot.url}/start", json={"transport": ["secret"]}) as response:
                 assert response.status == 422 and "secret" not in await response.text()
-            assert (await metrics(http, bot.probes))["bot_sessions"] == 0
+            assert (await bot.metrics())["bot_sessions"] == 0
 
     network.run(knock)
 
@@ -626,8 +617,7 @@ def test_a_session_has_its_time(hosted: bots.Project, image: dockerfiles.Image) 
             await phone.left_alone(75)
             assert 60 < now() - began < 75
             await until(lambda: not any(bot.sessions().values()), 10)
-            async with aiohttp.ClientSession() as http:
-                figures = await metrics(http, bot.probes)
+            figures = await bot.metrics()
             assert figures['bot_sessions_ended_total{why="time"}'] == 2
             assert len(hung_up.notes) == 1
             assert bot.errors() == []

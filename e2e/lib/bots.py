@@ -179,11 +179,29 @@ class Bot:
         line = re.compile(r"WorkerRunner '(\S+)': (started|finished) running")
         return {name: what == "started" for name, what in line.findall(self.log)}
 
+    async def metrics(self) -> dict[str, float]:
+        """What Prometheus gets, by name and labels."""
+        async with aiohttp.ClientSession() as http, http.get(f"{self.probes}/metrics") as response:
+            lines = (await response.text()).splitlines()
+        return {
+            name: float(value)
+            for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")
+        }
+
+    async def running(self) -> int:
+        """How many sessions run, as the program counts them, or the framework in the log.
+
+        The framework does not log the end of a session whose ending was cut short.
+        """
+        if not self.probes or self.process.returncode is not None:
+            return sum(self.sessions().values())
+        return round((await self.metrics())["bot_sessions"])
+
     async def sessions_end(self, timeout: float = 15) -> None:
         """Wait until every session that began has ended: the person left, and the bot noticed."""
         now = asyncio.get_running_loop().time
         deadline = now() + timeout
-        while any(self.sessions().values()):
+        while await self.running():
             assert now() < deadline, f"still running: {self.sessions()}; see {self.log_file}"
             await asyncio.sleep(0.1)
 

@@ -42,11 +42,11 @@ func (o *Option) arguments(cat *catalog.Catalog, v Value) (args []string) {
 	}
 	words := v.List
 	switch {
-	case o.Toggle != nil && v.On:
+	case o.IsToggle() && v.On:
 		return []string{name}
-	case o.Toggle != nil:
+	case o.IsToggle():
 		return []string{"--no-" + o.Flag}
-	case o.text != nil:
+	case o.kind() == reflect.String:
 		words = []string{v.Text}
 	}
 	for _, word := range words {

@@ -7,32 +7,15 @@ import (
 	"reflect"
 )
 
-// A Config describes a bot completely. --dry-run prints it as JSON, --config reads it, and .vbot.json
-// records it. The order of the keys is fixed.
-type Config struct {
-	ProjectName         string   `json:"project_name"`
-	BotType             string   `json:"bot_type"`
-	Transports          []string `json:"transports"` // canonical ids, in the order given
-	Mode                string   `json:"mode"`
-	STTService          string   `json:"stt_service" null:"empty"` // services are canonical ids: "stt_a"
-	LLMService          string   `json:"llm_service" null:"empty"`
-	TTSService          string   `json:"tts_service" null:"empty"`
-	Recording           bool     `json:"recording"`
-	Transcription       bool     `json:"transcription"`
-	DeployToCloud       bool     `json:"deploy_to_cloud"`
-	EnableNoiseCancel   bool     `json:"enable_noise_cancel"`
-	EnableObservability bool     `json:"enable_observability"`
-	RealtimeService     string   `json:"realtime_service" null:"empty"`
-	VideoService        string   `json:"video_service" null:"empty"`
-	ClientFramework     string   `json:"client_framework" null:"empty"`
-	ClientServer        string   `json:"client_server" null:"empty"`
-	DailyPSTNMode       string   `json:"daily_pstn_mode" null:"empty"`
-	TwilioDailySIPMode  string   `json:"twilio_daily_sip_mode" null:"empty"`
-	VideoInput          bool     `json:"video_input"`
-	VideoOutput         bool     `json:"video_output"`
-	EnableEval          bool     `json:"enable_eval"`
-	SelfHost            bool     `json:"self_host"`
-	Language            string   `json:"language" null:"empty"` // a BCP 47 tag
+// Defaults returns a configuration in which no option was given.
+func Defaults() Config {
+	var c Config
+	for _, o := range Options {
+		if o.Default {
+			o.set(&c, Value{On: true})
+		}
+	}
+	return c
 }
 
 // MarshalJSON returns the keys in their order. An empty string with the tag null becomes null.
@@ -57,11 +40,34 @@ func (c Config) MarshalJSON() ([]byte, error) {
 
 // position returns the index of the key in the JSON of a configuration, or -1.
 func position(key string) int {
-	fields := reflect.TypeFor[Config]()
-	for i := range fields.NumField() {
-		if fields.Field(i).Tag.Get("json") == key {
-			return i
-		}
+	if i, ok := positions[key]; ok {
+		return i
 	}
 	return -1
 }
+
+// positions are the indexes of the fields of Config by JSON key.
+var positions = func() map[string]int {
+	byKey := map[string]int{}
+	config := reflect.TypeFor[Config]()
+	for i := range config.NumField() {
+		byKey[config.Field(i).Tag.Get("json")] = i
+	}
+	return byKey
+}()
+
+// field returns the option's field of the configuration.
+func (o *Option) field(c *Config) reflect.Value {
+	return reflect.ValueOf(c).Elem().Field(positions[o.Key])
+}
+
+// kind returns the type of the option's values: reflect.String, reflect.Slice or reflect.Bool.
+func (o *Option) kind() reflect.Kind {
+	return reflect.TypeFor[Config]().Field(positions[o.Key]).Type.Kind()
+}
+
+// IsToggle reports whether the option is on or off.
+func (o *Option) IsToggle() bool { return o.kind() == reflect.Bool }
+
+// IsList reports whether the option has a list of values.
+func (o *Option) IsList() bool { return o.kind() == reflect.Slice }

@@ -1,7 +1,11 @@
 package bot
 
 import (
+	"io/fs"
+	"os"
+	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,19 +14,69 @@ import (
 	"vbot/internal/report"
 )
 
-// The table has a row for each field of the configuration, and each row leads to
-// its own field.
+// Each field of the configuration has one row of the table, and each row a field.
 func TestEveryFieldHasARow(t *testing.T) {
-	if fields := reflect.TypeFor[Config]().NumField(); fields != len(Options) {
-		t.Errorf("the configuration has %d fields, and the table %d rows", fields, len(Options))
+	config := reflect.TypeFor[Config]()
+	for i := range config.NumField() {
+		key := config.Field(i).Tag.Get("json")
+		isRow := func(o *Option) bool { return o.Key == key }
+		if !slices.ContainsFunc(Options, isRow) {
+			t.Errorf("options.go: Options has no row with the Key %q, for the field %s of Config", key,
+				config.Field(i).Name)
+		}
 	}
-	for _, o := range Options {
+	for i, o := range Options {
 		if position(o.Key) < 0 {
-			t.Errorf("the configuration has no %s", o.Key)
+			t.Errorf("options.go: Config has no field with the JSON key %q", o.Key)
+			continue
 		}
-		if o.Help == "" || o.Label == "" || o.Rank == 0 || o.Ask == "" {
-			t.Errorf("%s: the row says too little for the help or the wizard", o.Key)
+		for _, other := range Options[:i] {
+			if other.Key == o.Key || other.Flag == o.Flag {
+				t.Errorf("options.go: two rows have the key %s or the flag --%s", o.Key, o.Flag)
+			}
 		}
+		switch {
+		case o.Flag == "" || o.Help == "" || o.Label == "" || o.Order == 0 || o.Question() == "":
+			t.Errorf("options.go: %s needs Flag, Help, Label, Order, and Ask or Shared", o.Key)
+		case o.IsToggle() && o.Note == "":
+			t.Errorf("options.go: %s needs a Note for the menu of toggles", o.Key)
+		case !o.IsToggle() && o.Placeholder == "":
+			t.Errorf("options.go: %s needs a Placeholder for the help", o.Key)
+		}
+	}
+}
+
+// A literal of Config would lack the defaults, so only this package has one.
+func TestNobodyElseMakesConfigurations(t *testing.T) {
+	literal := regexp.MustCompile(`(^|[^\]\w])bot\.Config\{`) // not that of a slice
+	files := 0
+	root := os.DirFS("../..")
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		isHidden := name != "." && strings.HasPrefix(entry.Name(), ".")
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && (isHidden || entry.Name() == "node_modules" || name == "vendor"):
+			return fs.SkipDir
+		case path.Ext(name) != ".go" || path.Dir(name) == "internal/bot":
+			return nil
+		}
+		files++
+		text, err := fs.ReadFile(root, name)
+		number := 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			if literal.MatchString(line) {
+				t.Errorf("%s:%d: use bot.Resolve or bot.Defaults", name, number)
+			}
+		}
+		return err
+	})
+	if err != nil || files < 50 {
+		t.Error(files, err)
+	}
+	if !Defaults().DeployToCloud || Defaults().Recording {
+		t.Errorf("the defaults are %+v", Defaults())
 	}
 }
 
@@ -162,20 +216,6 @@ func TestTextOfAConfigurationFile(t *testing.T) {
 	}
 }
 
-// A description of one kind has its services.
-func TestDescriptions(t *testing.T) {
-	cat := catalog.New()
-	for _, kind := range catalog.ServiceKinds {
-		var ids []string
-		for _, p := range Describe(cat, kind).(map[string]any)[kind].([]ServiceInfo) {
-			ids = append(ids, p.ID)
-		}
-		if !slices.Equal(ids, catalog.IDs(cat.List(kind))) {
-			t.Errorf("%s: %q", kind, ids)
-		}
-	}
-}
-
 // A bot with a server on localhost is deployed to the cloud only if somebody says so, or wants what only the
 // cloud has.
 func TestModelsOnLocalhostStayThere(t *testing.T) {
@@ -187,9 +227,9 @@ func TestModelsOnLocalhostStayThere(t *testing.T) {
 	}{
 		{"a service of a company", "openai", nil, true},
 		{"a model on localhost", "ollama", nil, false},
-		{"by flag", "ollama", Values{optDeploy: {On: true, Flag: true}}, true},
+		{"by flag", "ollama", Values{optDeploy: {On: true, FromFlag: true}}, true},
 		{"by a file", "ollama", Values{optDeploy: {On: true}}, true},
-		{"turned off", "openai", Values{optDeploy: {Flag: true}}, false},
+		{"turned off", "openai", Values{optDeploy: {FromFlag: true}}, false},
 		{"noise cancelling", "ollama", Values{optNoiseCancel: {On: true}}, true},
 		{"without noise cancelling", "ollama", Values{optNoiseCancel: {}}, false},
 	} {

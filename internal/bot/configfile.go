@@ -60,7 +60,7 @@ func (p *configParser) refuse(key string, offset int, format string, args ...any
 
 // member reads a member of the object.
 func (p *configParser) member(m report.Member) {
-	o := optionOf(m.Key)
+	o := ByKey(m.Key)
 	switch {
 	case m.Key == "$schema": // for editors; see `vbot schema`
 		if m.Value[0] != '"' {
@@ -75,7 +75,7 @@ func (p *configParser) member(m report.Member) {
 			hint = "; pass its value alone"
 		}
 		p.refuse(m.Key, m.At, "unknown key %q%s", m.Key, hint)
-		if meant := optionOf(near); meant != nil && p.given[meant] == "" {
+		if meant := ByKey(near); meant != nil && p.given[meant] == "" {
 			p.values[meant] = Value{reported: true} // do not report it as missing, too
 		}
 	case p.given[o] != "":
@@ -112,10 +112,10 @@ func (p *configParser) option(o *Option, m report.Member) {
 	var err error
 	expected := "a string"
 	switch {
-	case o.Toggle != nil:
+	case o.IsToggle():
 		expected = "true or false"
 		err = json.Unmarshal(m.Value, &v.On)
-	case o.List != nil:
+	case o.IsList():
 		expected = "a list of strings"
 		err = json.Unmarshal(m.Value, &v.List)
 	default:
@@ -162,12 +162,12 @@ func Schema(cat *catalog.Catalog) map[string]any {
 		if words != nil {
 			value = map[string]any{"enum": words}
 		}
-		if o.Toggle != nil {
+		if o.IsToggle() {
 			value = map[string]any{"type": "boolean"}
-		} else if o.List != nil {
+		} else if o.IsList() {
 			value = map[string]any{"type": "array", "items": value}
 		}
-		for _, key := range []string{o.Key, cmp.Or(o.Peer, o.Key)} {
+		for _, key := range []string{o.Key, cmp.Or(o.PipecatName, o.Key)} {
 			properties[key] = map[string]any{
 				"description": o.Help,
 				"anyOf":       []any{value, map[string]any{"type": "null"}},

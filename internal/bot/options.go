@@ -15,7 +15,7 @@ const (
 	ModeCascade   = "cascade"
 	ModeRealtime  = "realtime"
 	ModeDialIn    = "dial-in"
-	modeDialOut   = "dial-out"
+	ModeDialOut   = "dial-out"
 	ClientReact   = "react"
 	ClientVanilla = "vanilla"
 	ClientNone    = "none"
@@ -23,51 +23,87 @@ const (
 	ServerNext    = "nextjs"
 )
 
-// An Option is a row of the table: everything about one configuration key. Command line,
-// configuration file, help, completion, wizard, dry run and the resolver iterate over
-// the table. Rules that involve several options are in rules.go.
+// A Config describes a bot completely. --dry-run prints it as JSON, --config reads it, and .vbot.json
+// records it. The order of the keys is fixed. An empty string with the tag null is null in JSON.
+//
+// Each field belongs to the row of Options that has its JSON key. Other packages get configurations from
+// Resolve or Defaults, never from a literal, which would lack the defaults.
+type Config struct {
+	ProjectName         string   `json:"project_name"`
+	BotType             string   `json:"bot_type"`
+	Transports          []string `json:"transports"` // canonical ids, in the order given
+	Mode                string   `json:"mode"`
+	STTService          string   `json:"stt_service" null:"empty"` // services are canonical ids: "stt_a"
+	LLMService          string   `json:"llm_service" null:"empty"`
+	TTSService          string   `json:"tts_service" null:"empty"`
+	Recording           bool     `json:"recording"`
+	Transcription       bool     `json:"transcription"`
+	DeployToCloud       bool     `json:"deploy_to_cloud"`
+	EnableNoiseCancel   bool     `json:"enable_noise_cancel"`
+	EnableObservability bool     `json:"enable_observability"`
+	RealtimeService     string   `json:"realtime_service" null:"empty"`
+	VideoService        string   `json:"video_service" null:"empty"`
+	ClientFramework     string   `json:"client_framework" null:"empty"`
+	ClientServer        string   `json:"client_server" null:"empty"`
+	DailyPSTNMode       string   `json:"daily_pstn_mode" null:"empty"`
+	TwilioDailySIPMode  string   `json:"twilio_daily_sip_mode" null:"empty"`
+	VideoInput          bool     `json:"video_input"`
+	VideoOutput         bool     `json:"video_output"`
+	EnableEval          bool     `json:"enable_eval"`
+	SelfHost            bool     `json:"self_host"`
+	Language            string   `json:"language" null:"empty"` // a BCP 47 tag
+}
+
+// An Option is a row of the table: everything about one configuration key. Command line, configuration
+// file, JSON Schema, help, completion, wizard, dry run and the resolver iterate over the table. Rules that
+// involve several options are in rules.go.
 type Option struct {
-	Key   string // in the configuration
-	Peer  string // the key for it in a configuration of `pipecat init`, if that differs
-	Flag  string // its name on the command line, without hyphens
-	Short string // one letter, or ""
+	// Key is the JSON key of the option's field of Config. The type of that field says what its values are:
+	// a text, a list of texts, or on and off (a toggle).
+	Key         string
+	PipecatName string // the key for it in a configuration of `pipecat init`, if that differs
+	Flag        string // its name on the command line, without hyphens
+	Short       string // one letter, or ""
 
-	// Exactly one of these is set: it returns the field in the configuration.
-	text   func(*Config) *string
-	List   func(*Config) *[]string
-	Toggle func(*Config) *bool
-
-	Placeholder string // of its value in the help: "ID"
-	Help        string // description
-	Words       []Word // the allowed values, if they are fixed
-	Kind        string // of the services that are its values, or ""
-	noun        string // what messages call such a service: "language model"
-	On          bool   // default of a toggle
+	Placeholder string      // of its value in the help: "ID"
+	Help        string      // description
+	Enum        []EnumValue // the allowed values, if they are fixed
+	Kind        string      // of the services that are its values, or ""
+	noun        string      // what messages call such a service: "language model"
+	Default     bool        // of a toggle
 
 	mode string // the only mode that uses it, or ""
 	web  string // if only web bots can have it, its noun for messages: "video"; or ""
 
-	// The wizard's question. Toggles may share it.
-	Rank  int    // position among the questions, from 1
-	Ask   string // the question
-	Label string // in the summary
-	Note  string // explains a toggle
-	First string // preselected answer
-	None  string // label of the answer without a value, if that is allowed
+	// The wizard's question.
+	Order       int       // position among the questions, from 1
+	Shared      *Question // the question that it shares with other toggles, or nil
+	Ask         string    // the text of its own question
+	Label       string    // in the summary
+	Note        string    // explains a toggle
+	Preselected string    // the value at which the cursor is first
+	NoneLabel   string    // label of the choice without a value, if that is allowed
+}
+
+// A Question is one that several toggles share.
+type Question struct {
+	Text      string
+	Label     string // of the answer in the summary
+	NoneLabel string // of the choice that turns all of them off
 }
 
 // The questions that toggles share.
-const (
-	AskWhere   = "Where will it run?"
-	AskOptions = "Which options?"
+var (
+	AskWhere   = &Question{Text: "Where will it run?", Label: "Runs on", NoneLabel: "this machine, for now"}
+	AskOptions = &Question{Text: "Which options?", Label: "Options", NoneLabel: "none"}
 )
 
-// A Word is a value of an option, with its meaning.
-type Word struct{ Name, Meaning string }
+// An EnumValue is an allowed value of an option, with its meaning.
+type EnumValue struct{ Name, Meaning string }
 
-var dialModes = []Word{
+var dialModes = []EnumValue{
 	{Name: ModeDialIn, Meaning: "people call the bot"},
-	{Name: modeDialOut, Meaning: "the bot calls people"},
+	{Name: ModeDialOut, Meaning: "the bot calls people"},
 }
 
 // The rows, in the order of the help page.
@@ -76,10 +112,9 @@ var (
 		Key:         "project_name",
 		Flag:        "name",
 		Short:       "n",
-		text:        func(c *Config) *string { return &c.ProjectName },
 		Placeholder: "NAME",
 		Help:        "project name (default: the directory's name)",
-		Rank:        1,
+		Order:       1,
 		Ask:         "Project name",
 		Label:       "Name",
 	}
@@ -87,238 +122,219 @@ var (
 		Key:         "bot_type",
 		Flag:        "bot-type",
 		Short:       "b",
-		text:        func(c *Config) *string { return &c.BotType },
 		Placeholder: "web|telephony",
 		Help:        "kind of bot (default: depends on the transports)",
-		Words: []Word{
+		Enum: []EnumValue{
 			{Name: BotWeb, Meaning: "in a browser or an app"},
 			{Name: BotTelephony, Meaning: "on the phone"},
 		},
-		Rank:  2,
-		Ask:   "What kind of bot?",
-		Label: "Bot type",
-		First: BotWeb,
+		Order:       2,
+		Ask:         "What kind of bot?",
+		Label:       "Bot type",
+		Preselected: BotWeb,
 	}
 	OptTransports = &Option{
 		Key:         "transports",
 		Flag:        "transport",
 		Short:       "t",
-		List:        func(c *Config) *[]string { return &c.Transports },
 		Placeholder: "ID",
 		Help:        "transport; repeatable",
 		Kind:        catalog.KindTransport,
-		Rank:        3,
+		Order:       3,
 		Ask:         "How do people connect?",
 		Label:       "Transports",
-		First:       "smallwebrtc",
+		Preselected: "smallwebrtc",
 	}
 	OptMode = &Option{
 		Key:         "mode",
 		Flag:        "mode",
 		Short:       "m",
-		text:        func(c *Config) *string { return &c.Mode },
 		Placeholder: "cascade|realtime",
 		Help:        "cascade uses --stt, --llm and --tts; realtime uses --realtime",
-		Words: []Word{
+		Enum: []EnumValue{
 			{Name: ModeCascade, Meaning: "speech to text, language model, text to speech"},
 			{Name: ModeRealtime, Meaning: "one speech-to-speech model"},
 		},
-		Rank:  4,
-		Ask:   "How does the bot process speech?",
-		Label: "Mode",
-		First: ModeCascade,
+		Order:       4,
+		Ask:         "How does the bot process speech?",
+		Label:       "Mode",
+		Preselected: ModeCascade,
 	}
 	OptSTT = &Option{
 		Key:         "stt_service",
 		Flag:        "stt",
-		text:        func(c *Config) *string { return &c.STTService },
 		Placeholder: "ID",
 		Help:        "speech-to-text service",
 		Kind:        catalog.KindSTT,
 		noun:        "speech-to-text service",
 		mode:        ModeCascade,
-		Rank:        8,
+		Order:       8,
 		Ask:         "Speech to text",
 		Label:       "Speech to text",
-		First:       "deepgram",
+		Preselected: "deepgram",
 	}
 	OptLLM = &Option{
 		Key:         "llm_service",
 		Flag:        "llm",
-		text:        func(c *Config) *string { return &c.LLMService },
 		Placeholder: "ID",
 		Help:        "language model",
 		Kind:        catalog.KindLLM,
 		noun:        "language model",
 		mode:        ModeCascade,
-		Rank:        9,
+		Order:       9,
 		Ask:         "Language model",
 		Label:       "Language model",
-		First:       "openai",
+		Preselected: "openai",
 	}
 	OptTTS = &Option{
 		Key:         "tts_service",
 		Flag:        "tts",
-		text:        func(c *Config) *string { return &c.TTSService },
 		Placeholder: "ID",
 		Help:        "text-to-speech service",
 		Kind:        catalog.KindTTS,
 		noun:        "text-to-speech service",
 		mode:        ModeCascade,
-		Rank:        10,
+		Order:       10,
 		Ask:         "Text to speech",
 		Label:       "Text to speech",
-		First:       "cartesia",
+		Preselected: "cartesia",
 	}
 	OptRealtime = &Option{
 		Key:         "realtime_service",
 		Flag:        "realtime",
-		text:        func(c *Config) *string { return &c.RealtimeService },
 		Placeholder: "ID",
 		Help:        "speech-to-speech service",
 		Kind:        catalog.KindRealtime,
 		noun:        "speech-to-speech service",
 		mode:        ModeRealtime,
-		Rank:        11,
+		Order:       11,
 		Ask:         "Realtime model",
 		Label:       "Realtime model",
-		First:       "openai",
+		Preselected: "openai",
 	}
 	OptVideo = &Option{
 		Key:         "video_service",
 		Flag:        "video",
-		text:        func(c *Config) *string { return &c.VideoService },
 		Placeholder: "ID",
 		Help:        "video avatar; web bots only",
 		Kind:        catalog.KindVideo,
 		noun:        "video avatar service",
 		web:         "video",
-		Rank:        12,
+		Order:       12,
 		Ask:         "Video avatar",
 		Label:       "Video avatar",
-		None:        "no avatar",
+		NoneLabel:   "no avatar",
 	}
 	OptLanguage = &Option{
 		Key:         "language",
 		Flag:        "language",
-		text:        func(c *Config) *string { return &c.Language },
 		Placeholder: "TAG",
 		Help:        "language of the conversation, such as de or pt-BR (default: each service's own)",
-		Rank:        7,
+		Order:       7,
 		Ask:         "Language, such as de or German",
 		Label:       "Language",
-		None:        "English",
+		NoneLabel:   "English",
 	}
 	OptClient = &Option{
 		Key:         "client_framework",
 		Flag:        "client-framework",
-		text:        func(c *Config) *string { return &c.ClientFramework },
 		Placeholder: "FRAMEWORK",
 		Help:        "web client: react, vanilla or none (default: none)",
-		Words: []Word{
+		Enum: []EnumValue{
 			{Name: ClientReact, Meaning: "a React app in TypeScript"},
 			{Name: ClientVanilla, Meaning: "a plain JavaScript page"},
 			{Name: ClientNone, Meaning: "README.md explains how to reach the bot"},
 		},
-		web:   "a web client",
-		Rank:  13,
-		Ask:   "Web client",
-		Label: "Web client",
-		First: ClientNone,
+		web:         "a web client",
+		Order:       13,
+		Ask:         "Web client",
+		Label:       "Web client",
+		Preselected: ClientNone,
 	}
 	OptClientServer = &Option{
 		Key:         "client_server",
 		Flag:        "client-server",
-		text:        func(c *Config) *string { return &c.ClientServer },
 		Placeholder: "SERVER",
 		Help:        "server of the web client: vite or nextjs; nextjs needs react (default: vite)",
-		Words: []Word{
+		Enum: []EnumValue{
 			{Name: ServerVite, Meaning: "a static page for any web server"},
 			{Name: ServerNext, Meaning: "a Next.js app"},
 		},
-		Rank:  14,
-		Ask:   "What serves the client?",
-		Label: "Client server",
-		First: ServerVite,
+		Order:       14,
+		Ask:         "What serves the client?",
+		Label:       "Client server",
+		Preselected: ServerVite,
 	}
 	OptPSTNMode = &Option{
 		Key:         "daily_pstn_mode",
 		Flag:        "daily-pstn-mode",
-		text:        func(c *Config) *string { return &c.DailyPSTNMode },
 		Placeholder: "MODE",
 		Help:        "dial-in or dial-out, for daily_pstn",
-		Words:       dialModes,
-		Rank:        5,
+		Enum:        dialModes,
+		Order:       5,
 		Ask:         "Who places the calls over Daily PSTN?",
 		Label:       "Calls (Daily)",
-		First:       ModeDialIn,
+		Preselected: ModeDialIn,
 	}
 	OptSIPMode = &Option{
 		Key:         "twilio_daily_sip_mode",
 		Flag:        "twilio-daily-sip-mode",
-		text:        func(c *Config) *string { return &c.TwilioDailySIPMode },
 		Placeholder: "MODE",
 		Help:        "dial-in or dial-out, for twilio_daily_sip",
-		Words:       dialModes,
-		Rank:        6,
+		Enum:        dialModes,
+		Order:       6,
 		Ask:         "Who places the calls over Twilio and SIP?",
 		Label:       "Calls (SIP)",
-		First:       ModeDialIn,
+		Preselected: ModeDialIn,
 	}
 	optVideoInput = &Option{
 		Key:    "video_input",
 		Flag:   "video-input",
-		Toggle: func(c *Config) *bool { return &c.VideoInput },
 		Help:   "see the user's camera; web bots only (default: no)",
 		web:    "video",
-		Rank:   17,
-		Ask:    AskOptions,
+		Order:  17,
+		Shared: AskOptions,
 		Label:  "video input",
 		Note:   "the bot sees the user's camera",
 	}
 	optVideoOutput = &Option{
 		Key:    "video_output",
 		Flag:   "video-output",
-		Toggle: func(c *Config) *bool { return &c.VideoOutput },
 		Help:   "send video; web bots only (default: no)",
 		web:    "video",
-		Rank:   17,
-		Ask:    AskOptions,
+		Order:  17,
+		Shared: AskOptions,
 		Label:  "video output",
 		Note:   "the bot sends video",
 	}
 	optDeploy = &Option{
-		Key:    "deploy_to_cloud",
-		Flag:   "deploy-to-cloud",
-		Toggle: func(c *Config) *bool { return &c.DeployToCloud },
+		Key:  "deploy_to_cloud",
+		Flag: "deploy-to-cloud",
 		Help: "write Dockerfile and cloud-deploy.toml " +
 			"(default: yes, except with only LiveKit or a model on localhost)",
-		On:    true,
-		Rank:  15,
-		Ask:   AskWhere,
-		Label: "Pipecat Cloud",
-		Note:  "Dockerfile, cloud-deploy.toml",
-		None:  "this machine, for now",
+		Default: true,
+		Order:   15,
+		Shared:  AskWhere,
+		Label:   "Pipecat Cloud",
+		Note:    "Dockerfile, cloud-deploy.toml",
 	}
 	optNoiseCancel = &Option{
-		Key:    "enable_noise_cancel",
-		Peer:   "enable_krisp",
-		Flag:   "enable-noise-cancel",
-		Toggle: func(c *Config) *bool { return &c.EnableNoiseCancel },
-		Help:   "filter noise; needs cloud deployment (default: no)",
-		Rank:   16,
-		Ask:    AskOptions,
-		Label:  "noise cancelling",
-		Note:   "by Krisp, on Pipecat Cloud",
+		Key:         "enable_noise_cancel",
+		PipecatName: "enable_krisp",
+		Flag:        "enable-noise-cancel",
+		Help:        "filter noise; needs cloud deployment (default: no)",
+		Order:       16,
+		Shared:      AskOptions,
+		Label:       "noise cancelling",
+		Note:        "by Krisp, on Pipecat Cloud",
 	}
 
 	optSelfHost = &Option{
 		Key:    "self_host",
 		Flag:   "self-host",
-		Toggle: func(c *Config) *bool { return &c.SelfHost },
 		Help:   "write files for Docker and Kubernetes to deploy/ (default: no)",
-		Rank:   15,
-		Ask:    AskWhere,
+		Order:  15,
+		Shared: AskWhere,
 		Label:  "your own machines",
 		Note:   "files for Docker and Kubernetes",
 	}
@@ -331,20 +347,18 @@ var (
 		{
 			Key:    "recording",
 			Flag:   "recording",
-			Toggle: func(c *Config) *bool { return &c.Recording },
 			Help:   "record the conversation (default: no)",
-			Rank:   16,
-			Ask:    AskOptions,
+			Order:  16,
+			Shared: AskOptions,
 			Label:  "recording",
 			Note:   "the audio of each conversation",
 		},
 		{
 			Key:    "transcription",
 			Flag:   "transcription",
-			Toggle: func(c *Config) *bool { return &c.Transcription },
 			Help:   "log what is said (default: no)",
-			Rank:   16,
-			Ask:    AskOptions,
+			Order:  16,
+			Shared: AskOptions,
 			Label:  "transcription",
 			Note:   "a log of what is said",
 		},
@@ -352,20 +366,18 @@ var (
 		{
 			Key:    "enable_observability",
 			Flag:   "observability",
-			Toggle: func(c *Config) *bool { return &c.EnableObservability },
 			Help:   "watch the pipeline live (default: no)",
-			Rank:   16,
-			Ask:    AskOptions,
+			Order:  16,
+			Shared: AskOptions,
 			Label:  "observability",
 			Note:   "watch the pipeline live",
 		},
 		{
 			Key:    "enable_eval",
 			Flag:   "eval",
-			Toggle: func(c *Config) *bool { return &c.EnableEval },
 			Help:   "write tests and evals (default: no)",
-			Rank:   16,
-			Ask:    AskOptions,
+			Order:  16,
+			Shared: AskOptions,
 			Label:  "tests and evals",
 			Note:   "tests without keys, and conversations with the real services",
 		},
@@ -374,12 +386,12 @@ var (
 )
 
 // dialed maps the transports that need a dial mode to the option for it.
-var dialed = map[string]*Option{"rtc_hosted_pstn": OptPSTNMode, "tel_a_rtc_hosted_sip": OptSIPMode}
+var dialed = map[string]*Option{catalog.DailyPSTN: OptPSTNMode, catalog.TwilioDailySIP: OptSIPMode}
 
-// optionOf returns the option with the key, or nil.
-func optionOf(key string) *Option {
+// ByKey returns the option with this key, or with this key in `pipecat init`; nil if there is none.
+func ByKey(key string) *Option {
 	for _, o := range Options {
-		if key != "" && (o.Key == key || o.Peer == key) {
+		if key != "" && (o.Key == key || o.PipecatName == key) {
 			return o
 		}
 	}
@@ -401,17 +413,25 @@ func (o *Option) CalledBy(value Value) string {
 	return "--no-" + o.Flag
 }
 
-// Allowed returns the names of the words.
+// Question returns the text of the question that asks for the option.
+func (o *Option) Question() string {
+	if o.Shared != nil {
+		return o.Shared.Text
+	}
+	return o.Ask
+}
+
+// Allowed returns the allowed values if they are fixed, otherwise nil.
 func (o *Option) Allowed() (names []string) {
-	for _, w := range o.Words {
-		names = append(names, w.Name)
+	for _, v := range o.Enum {
+		names = append(names, v.Name)
 	}
 	return names
 }
 
-// Values returns the values of the option if they are fixed, and a line of the first ones for
-// people; "" if people should see all.
-func (o *Option) Values(cat *catalog.Catalog) (all []string, line string) {
+// AllowedIn returns the allowed values if they are fixed or services of the catalog, and a line of the first
+// ones for people; "" if people should see all.
+func (o *Option) AllowedIn(cat *catalog.Catalog) (all []string, line string) {
 	if o.Kind == "" {
 		return o.Allowed(), ""
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ import (
 type resolver struct {
 	cat        *catalog.Catalog
 	values     Values
-	config     Config             // starts with the defaults
+	config     Config
 	transports []*catalog.Service // those that were found, in the order given
 	typed      map[string]string  // the word given for each transport, by id
 	dropped    []Dropped
@@ -34,14 +35,16 @@ type Dropped struct {
 // Resolve applies every rule to the values and fills in the defaults. dirName is the
 // default project name, or "" if there is none. Use the configuration only if there are no problems.
 func Resolve(cat *catalog.Catalog, values Values, dirName string) (Config, []Dropped, report.Problems) {
-	r := &resolver{cat: cat, values: maps.Clone(values), typed: map[string]string{}}
+	r := &resolver{
+		cat:    cat,
+		values: maps.Clone(values),
+		config: Defaults(),
+		typed:  map[string]string{},
+	}
 	for _, o := range Options {
-		if v, ok := r.values[o]; ok && o.text != nil && v.Text == "" && !v.reported {
+		if v, ok := r.values[o]; ok && o.kind() == reflect.String && v.Text == "" && !v.reported {
 			r.refuse(o, "the value is empty")
-			r.values[o] = Value{Flag: v.Flag, reported: true}
-		}
-		if o.On {
-			o.set(&r.config, Value{On: true})
+			r.values[o] = Value{FromFlag: v.FromFlag, reported: true}
 		}
 	}
 	r.name(dirName)
@@ -56,7 +59,7 @@ func Resolve(cat *catalog.Catalog, values Values, dirName string) (Config, []Dro
 	r.video()
 	r.client()
 	for _, o := range Options {
-		if o.Words != nil {
+		if o.Enum != nil {
 			r.word(o)
 		}
 		if r.has(o) {
@@ -81,7 +84,7 @@ func (r *resolver) refuse(o *Option, format string, args ...any) *report.Problem
 // refuseWithAllowed adds a problem together with the allowed values.
 func (r *resolver) refuseWithAllowed(o *Option, format string, args ...any) *report.Problem {
 	p := r.refuse(o, format, args...)
-	p.Allowed, p.Names = o.Values(r.cat)
+	p.Allowed, p.Names = o.AllowedIn(r.cat)
 	return p
 }
 
@@ -94,7 +97,7 @@ func (r *resolver) unknown(o *Option, noun, name string) {
 		near = s.Names[0]
 		aside = " (it looks like a model of " + near + "; models are set in .env)"
 	}
-	if near == "" && o != OptTransports && !r.values[o].Flag && !r.cat.HasOwn() {
+	if near == "" && o != OptTransports && !r.values[o].FromFlag && !r.cat.HasCustom() {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
 	}
 	p := r.refuseWithAllowed(o, "unknown %s %q%s", noun, name, aside)
@@ -124,13 +127,13 @@ func (r *resolver) given(o *Option) bool {
 // from the command line, it is dropped with a note; otherwise the contradiction is a problem.
 func (r *resolver) overrule(o, winner *Option, why string) {
 	v := r.values[o]
-	if !v.Flag && r.values[winner].Flag {
+	if !v.FromFlag && r.values[winner].FromFlag {
 		r.dropped = append(r.dropped, Dropped{Option: o, What: o.Key, Why: why})
 		delete(r.values, o)
 		return
 	}
 	r.refuse(o, "%s", why)
-	r.values[o] = Value{Flag: v.Flag, reported: true}
+	r.values[o] = Value{FromFlag: v.FromFlag, reported: true}
 }
 
 // word returns the value of an option with fixed values, or "" if it has none.

@@ -47,7 +47,7 @@ func (r *resolver) cloud() {
 	}
 	if r.values[optNoiseCancel].On && r.has(optDeploy) && !r.values[optDeploy].On {
 		// Either of the two may come from the command line.
-		if r.values[optDeploy].Flag {
+		if r.values[optDeploy].FromFlag {
 			r.overrule(optNoiseCancel, optDeploy, "it needs cloud deployment, which is turned off")
 		} else {
 			r.overrule(optDeploy, optNoiseCancel, "noise cancelling needs cloud deployment")
@@ -83,7 +83,7 @@ func (r *resolver) webOnly(o *Option) bool {
 // video applies the rules for video. An avatar turns video output on.
 func (r *resolver) video() {
 	if r.has(optVideoOutput) && !r.values[optVideoOutput].On && r.has(OptVideo) {
-		if r.values[optVideoOutput].Flag && !r.values[OptVideo].Flag {
+		if r.values[optVideoOutput].FromFlag && !r.values[OptVideo].FromFlag {
 			r.overrule(OptVideo, optVideoOutput, "video output is turned off")
 		} else {
 			r.overrule(optVideoOutput, OptVideo, "a video avatar needs video output")
@@ -120,7 +120,7 @@ func (r *resolver) client() {
 	if framework != "" && framework != ClientNone {
 		r.webOnly(OptClient)
 	}
-	if framework != "" && !r.given(OptClient) && !r.values[OptClientServer].Flag {
+	if framework != "" && !r.given(OptClient) && !r.values[OptClientServer].FromFlag {
 		delete(r.values, OptClientServer) // it belonged to the client that was dropped
 	}
 	if !r.has(OptClient) || framework == ClientNone {
@@ -175,7 +175,7 @@ func (r *resolver) language() {
 		cannot := func(s *catalog.Service) bool { return !s.Speaks(tag) }
 		others := slices.DeleteFunc(slices.Clone(r.cat.List(o.Kind)), cannot)
 		blamed := o
-		if v.Flag && !r.values[o].Flag {
+		if v.FromFlag && !r.values[o].FromFlag {
 			blamed = OptLanguage // the service was given before
 		}
 		problem := r.refuse(blamed, "%s does not support the language %s", service.Label, tag)

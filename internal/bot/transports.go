@@ -24,7 +24,7 @@ func (r *resolver) findTransports() {
 	}
 	if len(given.List) > maxTransports {
 		r.refuse(OptTransports, "%d transports; the maximum is %d", len(given.List), maxTransports)
-		r.values[OptTransports] = Value{Flag: given.Flag, reported: true}
+		r.values[OptTransports] = Value{FromFlag: given.FromFlag, reported: true}
 		return
 	}
 	ids := []string{}
@@ -32,7 +32,7 @@ func (r *resolver) findTransports() {
 	for _, word := range given.List {
 		p := r.cat.Find(catalog.KindTransport, word)
 		if p == nil {
-			r.unknownTransport(word, given.Flag)
+			r.unknownTransport(word, given.FromFlag)
 			continue
 		}
 		id := p.ID
@@ -54,12 +54,12 @@ func (r *resolver) findTransports() {
 	}
 	given.List = ids
 	r.values[OptTransports] = given
-	pstn, sip := r.typed["rtc_hosted_pstn"], r.typed["tel_a_rtc_hosted_sip"]
+	pstn, sip := r.typed[catalog.DailyPSTN], r.typed[catalog.TwilioDailySIP]
 	if pstn != "" && sip != "" {
 		r.refuse(OptTransports, "%s and %s cannot be combined: each needs its own webhooks.py", pstn, sip)
 	}
-	r.dialMode("rtc_hosted_pstn", modes)
-	r.dialMode("tel_a_rtc_hosted_sip", modes)
+	r.dialMode(catalog.DailyPSTN, modes)
+	r.dialMode(catalog.TwilioDailySIP, modes)
 }
 
 // unknownTransport adds the problem with a word that names no transport, or several transports.
@@ -102,7 +102,7 @@ func (r *resolver) dialMode(id string, modes map[*Option]string) {
 	case word == "" && hasTransport && !given:
 		r.missing(o, "missing: %s needs it", r.typed[id])
 	case word == "" || named == "" || word == named:
-	case r.values[o].Flag && !r.values[OptTransports].Flag:
+	case r.values[o].FromFlag && !r.values[OptTransports].FromFlag:
 		r.dropped = append(r.dropped, Dropped{What: "the mode " + named, Why: o.Where() + " says " + word})
 	default:
 		r.overrule(o, OptTransports, "the transport "+r.typed[id]+" means "+named)

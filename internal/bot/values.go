@@ -1,14 +1,16 @@
 package bot
 
+import "reflect"
+
 // A Value is a given value of an option. Which of Text, List and On counts depends on the option.
 type Value struct {
 	Text string
 	List []string
 	On   bool
 
-	Flag  bool   // from the command line, not from the configuration file
-	Alias string // the option's name in `pipecat init`, if it was given by that name; or ""
-	at    string // its place in the configuration file: "bot.json:3:5"; "" if it is not from a file
+	FromFlag bool   // from the command line, not from the configuration file
+	Alias    string // the option's name in `pipecat init`, if it was given by that name; or ""
+	at       string // its place in the configuration file: "bot.json:3:5"; "" if it is not from a file
 	// reported says that the value cannot be used, and that a problem was added for it.
 	reported bool
 }
@@ -18,26 +20,28 @@ type Values map[*Option]Value
 
 // set stores the value in the configuration.
 func (o *Option) set(c *Config, v Value) {
-	switch {
-	case o.Toggle != nil:
-		*o.Toggle(c) = v.On
-	case o.List != nil:
-		*o.List(c) = v.List
+	field := o.field(c)
+	switch o.kind() {
+	case reflect.Bool:
+		field.SetBool(v.On)
+	case reflect.Slice:
+		field.Set(reflect.ValueOf(v.List))
 	default:
-		*o.text(c) = v.Text
+		field.SetString(v.Text)
 	}
 }
 
 // get returns the value in the configuration, and whether there is one: an optional text may be missing.
 func (o *Option) get(c *Config) (v Value, ok bool) {
-	switch {
-	case o.Toggle != nil:
-		return Value{On: *o.Toggle(c)}, true
-	case o.List != nil:
-		return Value{List: *o.List(c)}, true
+	switch x := o.field(c).Interface().(type) {
+	case bool:
+		return Value{On: x}, true
+	case []string:
+		return Value{List: x}, true
+	default:
+		v.Text = x.(string)
+		return v, v.Text != ""
 	}
-	text := *o.text(c)
-	return Value{Text: text}, text != ""
 }
 
 // Values returns the values that produce c.

@@ -1,4 +1,4 @@
-// Package catalog has the services: their heads and code in templates/services, and a user's own
+// Package catalog has the services: their front matter and code in templates/services, and a user's own
 // services.
 package catalog
 
@@ -18,11 +18,11 @@ type Catalog struct {
 	byKind map[string][]*Service // in the order of ids, a user's own last
 }
 
-// HasOwn reports whether there are services of the user's own.
-func (c *Catalog) HasOwn() bool {
-	isOwn := func(s *Service) bool { return s.own }
+// HasCustom reports whether there are services of the user's own.
+func (c *Catalog) HasCustom() bool {
+	isCustom := func(s *Service) bool { return s.isCustom }
 	for _, services := range c.byKind {
-		if slices.ContainsFunc(services, isOwn) {
+		if slices.ContainsFunc(services, isCustom) {
 			return true
 		}
 	}
@@ -32,21 +32,21 @@ func (c *Catalog) HasOwn() bool {
 // New returns the catalog of vbot's own services, to which Add may add others.
 func New() *Catalog {
 	c := &Catalog{byKind: map[string][]*Service{}}
-	for kind, services := range ours() {
+	for kind, services := range builtin() {
 		c.byKind[kind] = slices.Clip(services)
 	}
 	return c
 }
 
-// ours returns vbot's own services by kind, in order. They are part of the program, so it reads
+// builtin returns vbot's own services by kind, in order. They are part of the program, so it reads
 // them once. It panics on a file that it cannot read; a test checks that all have the form in
 // CONTRIBUTING.md.
-var ours = sync.OnceValue(func() map[string][]*Service {
+var builtin = sync.OnceValue(func() map[string][]*Service {
 	kinds := append(slices.Clone(ServiceKinds), KindTransport)
 	ofKind := make([][]*Service, len(kinds))
 	var all sync.WaitGroup // in parallel, because many commands wait for this; it takes half the time
 	for i, kind := range kinds {
-		all.Go(func() { ofKind[i] = readOurs(kind) })
+		all.Go(func() { ofKind[i] = readBuiltin(kind) })
 	}
 	all.Wait()
 	byKind := map[string][]*Service{}
@@ -56,8 +56,8 @@ var ours = sync.OnceValue(func() map[string][]*Service {
 	return byKind
 })
 
-// readOurs reads vbot's own services of a kind, in order.
-func readOurs(kind string) (services []*Service) {
+// readBuiltin reads vbot's own services of a kind, in order.
+func readBuiltin(kind string) (services []*Service) {
 	folder := "services/" + kind + "/"
 	entries, err := templates.Files.ReadDir(strings.TrimSuffix(folder, "/"))
 	if err != nil {
@@ -97,8 +97,7 @@ func (c *Catalog) HasSecret(name string) bool {
 	return false
 }
 
-// Find is the service of the kind that word names, by id, by real name or by label, in any
-// letter case; or nil.
+// Find returns the service of the kind with this id, name or label, in any letter case; nil if there is none.
 func (c *Catalog) Find(kind, word string) *Service {
 	lower := strings.ToLower(word)
 	for _, s := range c.byKind[kind] {
@@ -118,7 +117,7 @@ func (s *Service) refuse(problems *report.Problems, line int, format string, arg
 	problems.Add(at, at, format, args...)
 }
 
-// IDs are the ids of services.
+// IDs returns the ids of services; it is never nil, because JSON would have null.
 func IDs(services []*Service) []string {
 	out := []string{}
 	for _, s := range services {
@@ -127,10 +126,20 @@ func IDs(services []*Service) []string {
 	return out
 }
 
-// Transports are the web or the telephony transports, in order.
+// Transports returns the web or the telephony transports, in order.
 func (c *Catalog) Transports(telephony bool) []*Service {
 	isOther := func(s *Service) bool { return s.Telephony != telephony }
 	return slices.DeleteFunc(slices.Clone(c.byKind[KindTransport]), isOther)
+}
+
+// DialMode returns the service of a transport's dial mode, dial-in or dial-out; nil if there is none.
+func (c *Catalog) DialMode(id, mode string) *Service {
+	for _, s := range c.byKind[KindTransport] {
+		if s.ModeOf == id && s.Mode == mode {
+			return s
+		}
+	}
+	return nil
 }
 
 // Nearest returns the name of the service of the kind that is nearest to word, or "".

@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"vbot/internal/python"
 	"vbot/internal/report"
@@ -15,11 +17,8 @@ import (
 func TestCatalog(t *testing.T) {
 	cat := New()
 	for _, kind := range ServiceKinds {
-		for i, p := range cat.List(kind) {
-			if want := kind + "_" + letters(i); p.ID != want {
-				t.Errorf("%s: id %s, want %s: a letter that was given is never given again", p.file, p.ID,
-					want)
-			}
+		for _, problem := range idProblems(kind, cat.List(kind)) {
+			t.Error(problem)
 		}
 	}
 	for _, kind := range append(ServiceKinds, KindTransport) {
@@ -39,16 +38,124 @@ func TestCatalog(t *testing.T) {
 				kind == KindRealtime; hears != (p.languages != nil) {
 				t.Errorf("%s: a line `# languages:` is there, and should be: %v, %v", p.file, !hears, hears)
 			}
-			if p.standsFor() {
+			if p.hasNoCode() {
 				continue // a transport that stands for several ways of dialing
 			}
 			if !strings.HasSuffix(p.file, "/"+p.Names[0]+".py") {
 				t.Errorf("%s: the first name is %s", p.file, p.Names[0])
 			}
-			for _, problem := range append(p.checkHead(), p.checkCode()...) {
+			for _, problem := range append(p.checkFrontMatter(), p.checkCode()...) {
 				t.Error(problem.Line())
 			}
 		}
+	}
+}
+
+// idProblems returns what is wrong with the ids of a kind: each letter is given once, in order.
+func idProblems(kind string, services []*Service) (problems []string) {
+	byID := map[string][]string{} // files
+	for _, s := range services {
+		byID[s.ID] = append(byID[s.ID], s.file)
+	}
+	next := kind + "_" + letters(len(byID))
+	for id, files := range byID {
+		if len(files) > 1 {
+			slices.Sort(files)
+			problems = append(problems, fmt.Sprintf("%s have the id %s; the newer one gets %s",
+				strings.Join(files, " and "), id, next))
+		}
+	}
+	for i := range len(byID) {
+		want := kind + "_" + letters(i)
+		if byID[want] == nil {
+			problems = append(problems, "no file has the id "+want+
+				"; a letter that was given is never given again")
+		}
+		delete(byID, want)
+	}
+	for id, files := range byID {
+		if len(files) == 1 { // else it was named above
+			problems = append(problems, fmt.Sprintf("%s: the id %s is not the next letter", files[0], id))
+		}
+	}
+	slices.Sort(problems)
+	return problems
+}
+
+// An id that two files have is blamed on these two.
+func TestIDsThatClash(t *testing.T) {
+	for ids, want := range map[string]string{
+		"tts_a tts_b tts_c":       "",
+		"tts_a tts_b tts_b tts_c": "1.py and 2.py have the id tts_b; the newer one gets tts_d",
+		"tts_a tts_c": "1.py: the id tts_c is not the next letter\n" +
+			"no file has the id tts_b; a letter that was given is never given again",
+		"tts_a acme": "1.py: the id acme is not the next letter\n" +
+			"no file has the id tts_b; a letter that was given is never given again",
+	} {
+		var services []*Service
+		for i, id := range strings.Fields(ids) {
+			services = append(services, &Service{ID: id, file: fmt.Sprintf("%d.py", i)})
+		}
+		if got := strings.Join(idProblems(KindTTS, services), "\n"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", ids, got, want)
+		}
+	}
+}
+
+// A file of one's own that takes the name of another is named, whichever is read first.
+func TestNamesThatClash(t *testing.T) {
+	file := func(name, names string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("# id: " + name + "\n# label: " + strings.ToUpper(name) +
+			"\n# names: " + names + "\nfrom acme import Acme\n\n\ndef build() -> Acme:\n" +
+			"    stt = Acme()\n    return stt\n")}
+	}
+	for _, c := range []struct{ first, second, want string }{
+		{"acme_a", "acme_b", ""},
+		{"acme_a, acme_b", "acme_b", "own/stt/acme_a.py:3: acme_b is a name of ACME_B"},
+		{"acme_a", "acme_b, acme_a", "own/stt/acme_b.py:3: acme_a is a name of ACME_A"},
+		{"acme_a, x", "acme_b, x", "own/stt/acme_b.py:3: x is a name of ACME_A"},
+		{"acme_a, deepgram", "acme_b", "own/stt/acme_a.py:3: deepgram is a name of Deepgram"},
+		{"acme_a, stt_z", "acme_b", "own/stt/acme_a.py:3: stt_z is a name of Soniox"},
+		{"acme_a, stt_zz", "acme_b", "own/stt/acme_a.py:3: stt_zz is reserved for ids of vbot"},
+		{"acme_a, stt_zzz", "acme_b", ""},
+	} {
+		folder := fstest.MapFS{
+			"stt/acme_a.py": file("acme_a", c.first),
+			"stt/acme_b.py": file("acme_b", c.second),
+		}
+		var lines []string
+		for _, p := range New().Add(folder, "own") {
+			lines = append(lines, p.Line())
+		}
+		if got := strings.Join(lines, "\n"); got != c.want {
+			t.Errorf("%s and %s: %s", c.first, c.second, got)
+		}
+	}
+}
+
+// The constants are the ids of the transports with these names.
+func TestTransports(t *testing.T) {
+	cat := New()
+	known := map[string]string{
+		"daily":            Daily,
+		"smallwebrtc":      SmallWebRTC,
+		"livekit":          LiveKit,
+		"websocket":        WebSocket,
+		"twilio":           Twilio,
+		"telnyx":           Telnyx,
+		"plivo":            Plivo,
+		"exotel":           Exotel,
+		"daily_pstn":       DailyPSTN,
+		"twilio_daily_sip": TwilioDailySIP,
+	}
+	for _, s := range cat.List(KindTransport) {
+		if s.ModeOf == "" && known[s.Names[0]] != s.ID {
+			t.Errorf("%s: transports.go has the id %q, not %q", s.file, known[s.Names[0]], s.ID)
+		}
+		delete(known, s.Names[0])
+	}
+	if len(known) > 0 {
+		t.Errorf("transports.go has ids that no file has: %v", known)
 	}
 }
 
@@ -92,7 +199,7 @@ func TestImportsAgree(t *testing.T) {
 	cat := New()
 	for _, kind := range append(ServiceKinds, KindTransport) {
 		for _, p := range cat.List(kind) {
-			if !p.standsFor() {
+			if !p.hasNoCode() {
 				check(kind, p.file, python.ParseImports(p.Build.Imports))
 			}
 		}

@@ -17,18 +17,18 @@ const (
 	usual
 	ownMachine
 	Others // sorted by label
-	ownCatalog
+	customCatalog
 )
 
 // headings are the headings as people read them.
 var headings = [...]string{
-	noHeading:    "",
-	byPhone:      "By phone",
-	withoutPhone: "To try it without a phone",
-	usual:        "Usual",
-	ownMachine:   "On your own machine",
-	Others:       "Others",
-	ownCatalog:   "From your catalog",
+	noHeading:     "",
+	byPhone:       "By phone",
+	withoutPhone:  "To try it without a phone",
+	usual:         "Usual",
+	ownMachine:    "On your own machine",
+	Others:        "Others",
+	customCatalog: "From your catalog",
 }
 
 func (h Heading) String() string { return headings[h] }
@@ -36,8 +36,8 @@ func (h Heading) String() string { return headings[h] }
 // Heading returns the service's heading.
 func (s *Service) Heading() Heading {
 	switch {
-	case s.own:
-		return ownCatalog
+	case s.isCustom:
+		return customCatalog
 	case s.Kind == KindVideo: // a short list
 		return noHeading
 	case s.Telephony:
@@ -69,7 +69,7 @@ func (s *Service) Summary(has map[string]bool) string {
 	return strings.Join(facts, "; ")
 }
 
-// BaseLanguages are the service's languages as its file lists them, without scripts and regions: tags, or
+// BaseLanguages returns the service's languages as its file lists them, without scripts and regions: tags, or
 // only "auto" or "voice".
 func (s *Service) BaseLanguages() (languages []string) {
 	for _, tag := range s.languages {

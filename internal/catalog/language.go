@@ -66,7 +66,7 @@ func TagOf(name string) string {
 // LanguageName returns the English name of the language with this tag, or "". The tag must have no region.
 func LanguageName(tag string) string { return languageNames()[tag] }
 
-// LanguageNames are the English names of the languages that the service lists.
+// LanguageNames returns the English names of the languages that the service lists.
 func (s *Service) LanguageNames() (names []string) {
 	for _, tag := range s.Languages() {
 		if name := languageNames()[tag]; name != "" {
@@ -90,7 +90,7 @@ func (s *Service) Language() string {
 	return "fixed"
 }
 
-// Languages are the tags of the languages that the service supports, if it lists them.
+// Languages returns the tags of the languages that the service supports, if it lists them.
 func (s *Service) Languages() []string {
 	if way := s.Language(); way != "told" && way != "fixed" {
 		return []string{}
@@ -146,19 +146,11 @@ func (s *Service) Speaking(tag string) *Service {
 				v.Required = true
 				v.Fallback = ""
 			}
-			v.Note = choose + tag + ": " + v.Note
+			v.Note = "one that speaks " + tag + ": " + v.Note
 		}
 		speaking.Env[i] = v
 	}
 	return &speaking
-}
-
-// choose begins the note on a voice that a person has to choose.
-const choose = "one that speaks "
-
-// ChooseVoice reports whether a person has to choose a voice of the bot's language.
-func (s *Service) ChooseVoice() bool {
-	return slices.ContainsFunc(s.Env, func(v Variable) bool { return strings.HasPrefix(v.Note, choose) })
 }
 
 // withDefault returns the code with this default for the variable, which the code reads once.

@@ -14,7 +14,7 @@ const WhenMark = "  # when: "
 // conditions may stand after WhenMark.
 var conditions = []string{"language", "telephony", "noise_cancel", "video_in", "video_out", "avatar"}
 
-// Name is the variable to which the code assigns what it builds.
+// Name returns the variable to which the code assigns what it builds.
 func (s *Service) Name() string {
 	switch s.Kind {
 	case KindRealtime:
@@ -39,7 +39,7 @@ var buildParameters = []string{
 // checkCode returns problems with code that would be lost in bot.py, or break it. Only
 // Python's own tools can check the syntax and the types.
 func (s *Service) checkCode() (problems report.Problems) {
-	first := strings.Count(s.head, "\n") + 1 // the first line below the head
+	first := strings.Count(s.frontMatter, "\n") + 1 // the first line below the front matter
 	name := s.Name()
 	b := s.Build
 	whole := b.Imports + "\ndef build(" + b.Parameters + ") -> " + b.Class + ":\n" +
@@ -81,7 +81,10 @@ func (s *Service) checkImports(problems *report.Problems, first int) {
 
 // checkParameters checks the parameters of build. first is the number of the first line of code.
 func (s *Service) checkParameters(problems *report.Problems, first int) {
-	at := first + strings.Count(s.Build.Imports, "\n")
+	at := first // of `def build`
+	if s.Build.Imports != "" {
+		at += strings.Count(s.Build.Imports, "\n") + 1
+	}
 	allowed := buildParameters
 	if s.Kind != KindTransport {
 		allowed = allowed[:4]

@@ -43,7 +43,7 @@ func (r Rule) String() string {
 	return text
 }
 
-// Requirements are the requirements of the service. isChoice says that it is one of several
+// Requirements returns the requirements of the service. isChoice says that it is one of several
 // transports, so that a bot also works without it.
 func (s *Service) Requirements(isChoice bool) (out []Requirement) {
 	pages := map[string]string{} // by the word that names of variables begin with, such as TWILIO
@@ -86,8 +86,8 @@ func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]
 		}
 	}
 	company, _, _ := strings.Cut(v.Name, "_")
-	if _, page, ok := strings.Cut(v.Note, " from https://"); ok {
-		pages[company] = "https://" + page
+	if v.Page != "" {
+		pages[company] = v.Page
 	} else if v.Server {
 		r.Page = v.Note
 	}

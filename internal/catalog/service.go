@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A Service is what a bot uses, or a transport: one file of templates/services. Its head
-// describes it, its code builds it.
+// A Service is what a bot uses, or a transport: one file of templates/services. Its front
+// matter describes it, its code builds it.
 type Service struct {
 	Kind  string
 	file  string   // its path in templates
@@ -18,8 +18,9 @@ type Service struct {
 	Pip     []string // requirements other than pipecat-ai
 	Python  string   // a newer Python than the framework needs, ">=3.12"; or ""
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
-	Loop    string   // "yes" if its constructor needs the event loop, and so cannot run in a thread
 	KeysURL string   // where a person gets the keys
+	// NeedsLoop says that its constructor needs the event loop, and so cannot run in a thread.
+	NeedsLoop bool
 	// Starts is "context" if a realtime session starts with the first context, "" if with the connection.
 	Starts string
 	// Turns is Python code that makes the service wait longer before the person's turn ends, if the
@@ -37,10 +38,11 @@ type Service struct {
 	Model     LocalModel
 	Hosts     []Host // that it contacts unless .env sets another address
 	StandIn   StandIn
-	VideoIn   bool   // a transport supports the user's camera, a realtime service sees it
-	head      string // of the file, with the end of its last line
-	source    string // the file without its head
-	own       bool   // not one of vbot's
+	VideoIn   bool // a transport supports the user's camera, a realtime service sees it
+
+	frontMatter string // the comments at the top of the file, with the end of the last line
+	source      string // the file without its front matter
+	isCustom    bool   // a user's own, not one of vbot's
 
 	Build Build
 
@@ -49,14 +51,14 @@ type Service struct {
 
 	// Transports only.
 	order     string // two digits
-	ModeOf    string // of a dial mode: the id of its transport
-	Mode      string // of a dial mode: "dial-in" or "dial-out"
+	ModeOf    string // if the file is for one dial mode of a transport, the id of that transport; or ""
+	Mode      string // this dial mode: "dial-in" or "dial-out"
 	Telephony bool   // it connects calls, not sessions of a browser or an app
 	Key       string // the entry in create_transport's dictionary
 	VideoOut  bool   // it supports the bot's video
-	cloud     string // "no": Pipecat Cloud's runner (pipecatcloud 1.4) starts no bot with it
-	// Client is its package for browsers with the tested range, "@pipecat-ai/daily-transport ^1.6.9"; or "".
-	Client      string
+	// notInCloud says that Pipecat Cloud's runner (pipecatcloud 1.4) starts no bot with it.
+	notInCloud  bool
+	Client      Client     // its package for browsers
 	SelfHost    []Variable // that self_host.py reads
 	SelfHostPip []string   // requirements of self_host.py
 }
@@ -67,6 +69,12 @@ type Build struct {
 	Parameters string // of build, as they stand between its brackets
 	Class      string // that build returns
 	Statements string // of build above its return, indented by four
+}
+
+// A Client is a package of the npm registry for web clients. It is zero if a transport has none.
+type Client struct {
+	Package string // "@pipecat-ai/daily-transport"
+	Range   string // of the versions that were tested: "^1.6.9"
 }
 
 // A LocalModel has the requirements of a model in the bot's process. It is zero if there is none.
@@ -93,9 +101,13 @@ type Address struct{ Name, Value string }
 
 // A Host is what a firewall has to let through.
 type Host struct {
-	Address string // HOST[:PORT[/udp]], where {NAME} is the value of a variable; the default port is 443
-	Note    string
+	Address     string // HOST[:PORT[/udp]], where {NAME} is the value of a variable; the default port is 443
+	Note        string // what for, or ""
+	ForDownload bool   // a model is downloaded from it when the bot first starts
 }
+
+// IsUDP reports whether the ports are UDP ports.
+func (h Host) IsUDP() bool { return strings.HasSuffix(h.Address, "/udp") }
 
 // A Variable is an environment variable that a service reads.
 type Variable struct {
@@ -109,7 +121,8 @@ type Variable struct {
 	Without       string // refused if that variable is set
 	Other         string // the variable that is read if this one is unset
 	Fallback      string // the default when unset or blank; "" if it is not fixed
-	Note          string // a short description
+	Page          string // where a person gets the value, if not at the service's KeysURL; or ""
+	Note          string // a short description, with Page
 }
 
 // The kinds of service, each a folder of templates/services.
@@ -125,20 +138,19 @@ const (
 // ServiceKinds are the kinds of AI service, in the order of listings.
 var ServiceKinds = []string{KindSTT, KindLLM, KindTTS, KindRealtime, KindVideo}
 
-// Unless is the variable that replaces v, or "". If webhooks.py starts the calls, v is
+// Unless returns the variable that replaces v, or "". If webhooks.py starts the calls, v is
 // always needed, because webhooks.py checks with it who signed a request.
 func (s *Service) Unless(v Variable) string {
-	if s.ModeOf != "" || s.standsFor() {
+	if s.ModeOf != "" || s.hasNoCode() {
 		return ""
 	}
 	return v.unless
 }
 
-// standsFor reports whether the service is a transport with dial modes, whose files have
-// the code.
-func (s *Service) standsFor() bool { return strings.TrimSpace(s.source) == "" }
+// hasNoCode reports whether the service is a transport with dial modes: the file of each mode has the code.
+func (s *Service) hasNoCode() bool { return strings.TrimSpace(s.source) == "" }
 
-// Addresses are those of the service's hosts.
+// Addresses returns the addresses of the service's hosts.
 func (s *Service) Addresses() []string {
 	out := []string{}
 	for _, h := range s.Hosts {
@@ -167,7 +179,7 @@ func (s *Service) OnLocalhost() bool {
 	})
 }
 
-// AddressVariables are the variables for addresses of the service.
+// AddressVariables returns the variables for addresses of the service.
 func (s *Service) AddressVariables() (names []string) {
 	for _, v := range s.Env {
 		if v.Kind == "url" {
@@ -181,4 +193,4 @@ func (s *Service) AddressVariables() (names []string) {
 func (s *Service) Deprecated() bool { return slices.Contains(s.flags, "deprecated") }
 
 // CloudRuns reports whether Pipecat Cloud runs bots with the transport.
-func (s *Service) CloudRuns() bool { return s.cloud != "no" }
+func (s *Service) CloudRuns() bool { return !s.notInCloud }

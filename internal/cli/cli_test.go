@@ -45,11 +45,11 @@ func TestParse(t *testing.T) {
 	} {
 		var got parsed
 		root := &Command{New: func(f *Flags) Runner {
-			f.Text("n name", "NAME", "", func(s string) { got.name = s })
-			f.Text("t transport", "ID", "", func(s string) {
+			f.String("n name", "NAME", "", &got.name)
+			f.Func("t transport", "ID", "", func(s string) {
 				got.list = strings.TrimPrefix(got.list+","+s, ",")
 			})
-			f.Toggle("on", "", func(on bool) { got.on = on })
+			f.Toggle("on", "", &got.on)
 			return nil
 		}}
 		flags, _ := newInvocation(root).register()

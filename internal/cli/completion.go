@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// A Completion is a word that completes what is typed, with a description; or AnyFile or
-// AnyDir.
+// A Completion is a word that completes what is typed, or AnyFile or AnyDir.
 type Completion struct {
 	Word  string `json:"word"`
-	About string `json:"about"`
+	About string `json:"about"` // a description, or ""
 }
 
-// These stand for all names of files and of directories.
+// The shell completes these itself; see templates/completion.
 const (
-	AnyFile = ":files"
-	AnyDir  = ":dirs"
+	AnyFile = ":files" // the names of files
+	AnyDir  = ":dirs"  // the names of directories
 )
 
 // Complete returns the completions of the last word in typed, the words after "vbot". The
@@ -26,7 +25,7 @@ func Complete(e *Env, root *Command, typed []string) []Completion {
 		typed = []string{""}
 	}
 	before, last := typed[:len(typed)-1], typed[len(typed)-1]
-	if last == `""` { // from PowerShell
+	if last == `""` { // what PowerShell passes for an empty word
 		last = ""
 	}
 	inv := newInvocation(root)
@@ -81,7 +80,7 @@ func Complete(e *Env, root *Command, typed []string) []Completion {
 	return out
 }
 
-// brief returns the beginning of a description, up to the first sentence or aside.
+// brief shortens a description to its first clause, without what is in parentheses.
 func brief(about string) string {
 	for _, end := range []string{"; ", " (", ". "} {
 		about, _, _ = strings.Cut(about, end)

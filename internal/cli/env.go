@@ -12,38 +12,29 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"vbot/internal/files"
 	"vbot/internal/report"
+	"vbot/internal/system"
 	"vbot/internal/tty"
 )
 
-// Env holds everything that a command takes from outside, so that tests can replace it.
+// Env is what a command gets: the system that it runs on, its streams, and its command line.
 type Env struct {
+	system.System
 	Stdin  io.Reader
 	Stdout io.Writer
-	Stderr io.Writer
-	Getenv func(string) string
-	Dir    string // the working directory, absolute; "" if it was deleted
-	Now    func() time.Time
-	Pause  func(context.Context, time.Duration) error
-	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
-	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
-	Random      func() float64 // in [0, 1)
-	// Interruptible returns a context that ends when a signal asks the program to end. Commands that
-	// end immediately anyway, such as help, run without it, which saves a tenth of their time. It may
-	// be nil.
-	Interruptible func(context.Context) context.Context
+	// HandleSignals ends the command's context when a signal asks the program to end. Tests that run
+	// commands in their own process leave it off.
+	HandleSignals bool
 
-	// The command line, which Run reads.
-	Command string        // the command as typed: "vbot cloud secrets set"
-	Args    []string      // its arguments, without the options
-	JSON    bool          // --json was given
-	NoInput bool          // --no-input was given
-	Faults  report.Faults // of the arguments; a command adds those that it finds
+	// The command line. Run sets these.
+	Command string   // the command as typed: "vbot cloud secrets set"
+	Args    []string // its arguments, without the options
+	JSON    bool     // --json was given
+	NoInput bool     // --no-input was given
 
-	stdinIsRead bool                         // to its end
+	stdinIsRead bool                         // a second option cannot read it
 	terminal    atomic.Pointer[tty.Terminal] // nil before the first question
 }
 
@@ -53,11 +44,6 @@ func (e *Env) Arg(i int) string {
 		return ""
 	}
 	return e.Args[i]
-}
-
-// Note prints a message to stderr immediately.
-func (e *Env) Note(format string, args ...any) {
-	fmt.Fprintln(e.Stderr, report.Printable(fmt.Sprintf(format, args...)))
 }
 
 // Expand replaces ~ at the beginning of a path with the home directory. A shell does so too, but not
@@ -76,15 +62,8 @@ func (e *Env) Expand(path string) (string, error) {
 	return filepath.Join(home, rest), nil
 }
 
-// Path resolves name against the working directory.
-func (e *Env) Path(name string) string {
-	if filepath.IsAbs(name) {
-		return filepath.Clean(name)
-	}
-	return filepath.Join(e.Dir, name)
-}
-
-// ReadAll reads a file or pipe of at most limit bytes; "-" is stdin, which can be read only once.
+// ReadAll reads a file or pipe of at most limit bytes; "-" is stdin, which can be read only once. Its errors
+// do not name the file.
 func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, error) {
 	if name == "-" {
 		if e.stdinIsRead {
@@ -92,7 +71,7 @@ func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, er
 		}
 		e.stdinIsRead = true
 	}
-	return Interruptible(ctx, func() ([]byte, error) {
+	return interruptible(ctx, func() ([]byte, error) {
 		in := e.Stdin
 		if name != "-" {
 			path, err := e.Expand(name)
@@ -111,10 +90,10 @@ func (e *Env) ReadAll(ctx context.Context, name string, limit int64) ([]byte, er
 	})
 }
 
-// Terminal returns the terminal on which vbot asks.
+// Terminal returns the terminal on which vbot asks: stdin and stderr. Call it only if both are terminals.
 func (e *Env) Terminal() *tty.Terminal {
 	if e.terminal.Load() == nil {
-		in, _ := e.Stdin.(*os.File) // always a file if vbot can ask
+		in, _ := e.Stdin.(*os.File) // a terminal is a file
 		plain := e.isDumb() || e.Getenv("VBOT_PLAIN_PROMPTS") != ""
 		e.terminal.Store(tty.Open(in, e.Stderr, plain, e.Getenv("NO_COLOR") == "", report.Printable))
 	}
@@ -128,7 +107,7 @@ func (e *Env) isDumb() bool {
 	return kind == "" || kind == "dumb"
 }
 
-// hasColors reports whether stderr shows colors.
+// hasColors reports whether messages on stderr may have colors (https://no-color.org).
 func (e *Env) hasColors() bool {
 	return tty.IsTerminal(e.Stderr) && !e.isDumb() && e.Getenv("NO_COLOR") == ""
 }

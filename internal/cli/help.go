@@ -16,7 +16,7 @@ type HelpPage struct {
 }
 
 // Text prints the page.
-func (h HelpPage) Text(page *report.Page) { page.Print(h.Page) }
+func (h HelpPage) Text(out *report.Printer) { out.Print(h.Page) }
 
 // helpPage returns the help page and, for scripts, its parts.
 func (inv *invocation) helpPage(flags *Flags) HelpPage {
@@ -61,7 +61,7 @@ const (
 	maxWidth = 80 // columns
 )
 
-// left is the left column of the option in the help page.
+// left returns the left column of the option in the help page: its names and the placeholder.
 func (o *Option) left() string {
 	left := strings.Join(o.Names, ", ")
 	if !strings.HasPrefix(left, "--") {
@@ -78,7 +78,7 @@ func (o *Option) left() string {
 	return left + " " + o.Placeholder
 }
 
-// print prints the option, with its description in the column.
+// print prints the option; its description begins in the column.
 func (o *Option) print(b *strings.Builder, column int) {
 	line := o.left()
 	if len(line) > maxLeft {

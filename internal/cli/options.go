@@ -1,32 +1,36 @@
 package cli
 
 import (
+	"cmp"
 	"flag"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
 	"vbot/internal/report"
 )
 
-// Flags registers the options of a command. Package flag parses a single option; parse does the rest.
+// Flags are the options of a command, and what the command line gives for them. Package flag parses one
+// option with its value; parse finds the options among the arguments.
 type Flags struct {
 	Root    *Command // of the tree
 	Command *Command // whose options these are
-	path    string   // of the command, such as "vbot init"
+	path    string   // the command as typed: "vbot init"
 
 	set     *flag.FlagSet
 	options []*Option          // in the order of the help page
 	named   map[string]*Option // by name, without hyphens
 	section int                // the section of the help page for the next option
 
-	// The result of parsing the command line.
+	// What the command line gives.
 	json    bool
 	noInput bool
-	values  map[*Option]string                // the last value of each option that has one
-	notes   []string                          // to be printed, such as about repeated options
-	instead func(*Env) (report.Result, error) // runs instead of the command if an option asks for it, or nil
-	wanting string                            // the last option, if its value is missing, or ""
+	given   map[*Option]string // the options that were given, with their last values
+	notes   []string           // messages that do not stop the command, such as about repeated options
+	wanting string             // the last option, if its value is missing, or ""
+	// earlyExit runs instead of the command if an option asks for it; nil if none does.
+	earlyExit RunnerFunc
 }
 
 func newFlags(inv *invocation) *Flags {
@@ -35,7 +39,7 @@ func newFlags(inv *invocation) *Flags {
 		Command: inv.command,
 		path:    inv.path,
 		named:   map[string]*Option{},
-		values:  map[*Option]string{},
+		given:   map[*Option]string{},
 	}
 	f.set = flag.NewFlagSet(inv.path, flag.ContinueOnError)
 	f.set.SetOutput(io.Discard)
@@ -49,11 +53,15 @@ type Option struct {
 	Placeholder string   `json:"value"` // of its value: "NAME"; "" for a switch
 	About       string   `json:"about"`
 
-	Key string `json:"-"` // its name in problems; the long one by default
+	Key string `json:"-"` // its name in problems; by default the long one, without hyphens
 	// Repeatable says that all its values count, not only the last one.
 	Repeatable bool `json:"-"`
 	// Once is why a second value is refused, such as "only one file is read"; "" if the last one counts.
 	Once string `json:"-"`
+	// Required says that the option must be given.
+	Required bool `json:"-"`
+	// Check returns what is wrong with the last value, or ""; nil if any value is right.
+	Check func(text string) string `json:"-"`
 	// Complete returns the values of the option that begin with typed; it may be nil.
 	Complete func(e *Env, typed string) []string `json:"-"`
 	// Allowed returns its values if they are fixed, and a line for people that lists them; it may be nil.
@@ -61,15 +69,17 @@ type Option struct {
 
 	section       int // of the help page
 	valueOptional bool
+	ignored       bool // see Flags.Ignored
 }
 
-// A value handles the text of an option.
+// A value is the flag.Value of an option.
 type value struct {
 	put        func(text string) error
 	standalone bool   // the value may be left out, and is given only as --x=v
-	what       string // describes the accepted values; "" if Allowed of the option lists them
-	// reads returns next as a value if it looks like one, otherwise "".
-	reads func(next string) string
+	accepts    string // describes the accepted values; "" if Allowed of the option lists them
+	// recognize is for a value that was typed after a space: it returns the value that next means, or "" if
+	// next is an argument. It may be nil unless standalone.
+	recognize func(next string) string
 }
 
 func (v value) String() string        { return "" }
@@ -92,38 +102,43 @@ func (f *Flags) add(names, placeholder, about string, v value) *Option {
 // About sets the description of an option that every command has.
 func (f *Flags) About(name, about string) { f.named[name].About = about }
 
-// Section begins the next section of options of the help page.
+// Section begins the next section of options of the help page, which takes the place of the next {options}.
 func (f *Flags) Section() { f.section++ }
 
-// Text registers an option with a value. put gets each value.
-func (f *Flags) Text(names, placeholder, about string, put func(string)) *Option {
-	return f.add(names, placeholder, about, value{put: func(s string) error {
-		put(s)
-		return nil
-	}})
-}
-
-// Optional registers an option with a value; *p stays nil if it is not given.
-func (f *Flags) Optional(names, placeholder, about string, p **string) *Option {
-	return f.Text(names, placeholder, about, func(s string) { *p = &s })
+// String registers an option with a value; *p stays as it is if the option is not given.
+func (f *Flags) String(names, placeholder, about string, p *string) *Option {
+	return f.Func(names, placeholder, about, func(text string) { *p = text })
 }
 
 // List registers an option that may be given several times; each value is added to *p.
 func (f *Flags) List(names, placeholder, about string, p *[]string) *Option {
-	o := f.Text(names, placeholder, about, func(s string) { *p = append(*p, s) })
+	o := f.Func(names, placeholder, about, func(text string) { *p = append(*p, text) })
 	o.Repeatable = true
 	return o
 }
 
-// toggle returns the handler of a boolean option. Without a text, it calls put with on.
-func toggle(on bool, put func(bool)) value {
-	return value{standalone: true, what: "true or false", reads: truth, put: func(text string) error {
-		is, err := strconv.ParseBool(text)
-		if err == nil {
-			put(is == on)
-		}
-		return err
-	}}
+// Func registers an option with a value. put gets each value.
+func (f *Flags) Func(names, placeholder, about string, put func(text string)) *Option {
+	return f.add(names, placeholder, about, value{put: func(text string) error {
+		put(text)
+		return nil
+	}})
+}
+
+// boolean returns the value of a boolean option. Without a text, it calls put with on.
+func boolean(on bool, put func(bool)) value {
+	return value{
+		standalone: true,
+		accepts:    "true or false",
+		recognize:  truth,
+		put: func(text string) error {
+			is, err := strconv.ParseBool(text)
+			if err == nil {
+				put(is == on)
+			}
+			return err
+		},
+	}
 }
 
 // truth returns "true" or "false" for a word that means it, or "".
@@ -139,57 +154,88 @@ func truth(word string) string {
 
 // Bool registers a boolean option. Its --no- form is not shown.
 func (f *Flags) Bool(names, about string, p *bool) *Option {
-	o := f.Toggle(names, about, func(on bool) { *p = on })
+	o := f.Toggle(names, about, p)
 	o.Names = o.Names[:len(o.Names)-1]
 	return o
 }
 
 // Toggle registers a boolean option. Its --no- form is shown, too.
-func (f *Flags) Toggle(names, about string, put func(bool)) *Option {
-	o := f.add(names, "", about, toggle(true, put))
+func (f *Flags) Toggle(names, about string, p *bool) *Option {
+	return f.ToggleFunc(names, about, func(on bool) { *p = on })
+}
+
+// ToggleFunc is Toggle with a function that gets each value.
+func (f *Flags) ToggleFunc(names, about string, put func(on bool)) *Option {
+	o := f.add(names, "", about, boolean(true, put))
 	name := "no-" + o.Key
-	f.set.Var(toggle(false, put), name, "")
+	f.set.Var(boolean(false, put), name, "")
 	f.named[name] = o
 	o.Names = append(o.Names, dashed(name))
 	return o
 }
 
-// A Switch is an option whose value may be left out.
-type Switch struct {
-	Name, Placeholder, About string
-
-	Values string                   // describes the accepted values; "" if Allowed of the option lists them
-	Reads  func(word string) string // returns the word as a value if it looks like one, otherwise ""
-	Put    func(text string) error  // gets "true" if there is no value
+// Ignored registers an option of another tool that has no effect here. why is for the help page and for a
+// note when it is given.
+func (f *Flags) Ignored(name, why string) {
+	note := func(bool) { f.notes = append(f.notes, dashed(name)+" has no effect: "+why) }
+	f.add(name, "", "ignored: "+why, boolean(true, note)).ignored = true
 }
 
-// Switch registers an option whose value may be left out.
-func (f *Flags) Switch(s Switch) *Option {
-	return f.add(s.Name, s.Placeholder, s.About, value{
-		put:        s.Put,
+// An OptionalValueFlag is an option whose value may be left out, such as --wait and --wait=30s.
+type OptionalValueFlag struct {
+	Name, Placeholder, About string
+
+	Accepts string                  // describes the accepted values; "" if Allowed of the option lists them
+	Put     func(text string) error // gets "true" if there is no value
+	// Recognize is for a value that was typed after a space by mistake: it returns the value that the word
+	// means, or "" if the word is an argument.
+	Recognize func(word string) string
+}
+
+// OptionalValue registers an option whose value may be left out.
+func (f *Flags) OptionalValue(o OptionalValueFlag) *Option {
+	return f.add(o.Name, o.Placeholder, o.About, value{
+		put:        o.Put,
 		standalone: true,
-		what:       s.Values,
-		reads: func(next string) string {
-			if read := s.Reads(next); read != "" {
-				return read
-			}
-			return truth(next)
-		},
+		accepts:    o.Accepts,
+		recognize:  func(next string) string { return cmp.Or(o.Recognize(next), truth(next)) },
 	})
 }
 
-// Instead registers an option that runs do instead of the command, whatever else is on the command line.
-func (f *Flags) Instead(names, about string, do func(*Env) (report.Result, error)) *Option {
-	return f.add(names, "", about, toggle(true, func(on bool) {
-		f.RunInstead(nil)
+// EarlyExit registers an option that runs do instead of the command, whatever else is on the command line,
+// as --help does.
+func (f *Flags) EarlyExit(names, about string, do RunnerFunc) *Option {
+	return f.add(names, "", about, boolean(true, func(on bool) {
+		f.SetEarlyExit(nil)
 		if on {
-			f.RunInstead(do)
+			f.SetEarlyExit(do)
 		}
 	}))
 }
 
-// RunInstead sets what runs instead of the command; nil resets it.
-func (f *Flags) RunInstead(do func(*Env) (report.Result, error)) { f.instead = do }
+// SetEarlyExit sets what runs instead of the command; nil for the command itself.
+func (f *Flags) SetEarlyExit(do RunnerFunc) { f.earlyExit = do }
+
+// check returns what is wrong with the options that were given, and which ones are missing, sorted by
+// name. The parser has already refused what it cannot read.
+func (f *Flags) check() (problems report.Problems) {
+	byName := func(a, b *Option) int { return strings.Compare(a.Key, b.Key) }
+	for _, o := range slices.SortedFunc(slices.Values(f.options), byName) {
+		text, isGiven := f.given[o]
+		switch {
+		case !isGiven && o.Required:
+			problems.Add(o.Key, o.long(), "missing").Usage = true
+		case isGiven && o.Check != nil:
+			if fault := o.Check(text); fault != "" {
+				problems.Add(o.Key, o.long(), "%s", fault)
+			}
+		}
+	}
+	return problems
+}
+
+// long returns the long name as typed.
+func (o *Option) long() string { return o.Names[len(o.Names)-1] }
 
 // dashed returns the option as typed: -n or --name.
 func dashed(name string) string {

@@ -50,8 +50,8 @@ func (f *Flags) parse(args []string) (rest []string, problems report.Problems) {
 // dashes look like a hyphen. Editors, chats and web pages may replace hyphens with them.
 const dashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 
-// longDash returns the problem if args begins with the name of an option after a dash, and how many of
-// args that option takes. Otherwise it returns nil, and args[0] may be an argument.
+// longDash returns a problem if args begins with an option whose hyphens became a dash, and how many of args
+// that option takes. Otherwise it returns nil, and args[0] may be an argument.
 func (f *Flags) longDash(args []string) (problem *report.Problem, taken int) {
 	name, _, inline := strings.Cut(strings.TrimLeft(args[0], "-"+dashes), "=")
 	o := f.named[name]
@@ -66,7 +66,7 @@ func (f *Flags) longDash(args []string) (problem *report.Problem, taken int) {
 	return &report.Problem{Field: o.Key, Where: dashed(name), Message: message}, taken
 }
 
-// parseOption reads the option at the beginning of args, and returns how many of them it takes.
+// parseOption reads the option at the beginning of args, and returns how many of args it takes: 1 or 2.
 func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, problem *report.Problem) {
 	name, v := option.Name, option.Value.(value)
 	o := f.named[name]
@@ -81,11 +81,12 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 	taken = 1
 	switch {
 	case inline:
-	case v.standalone && len(args) > 1 && v.reads(args[1]) != "":
+	case v.standalone && len(args) > 1 && v.recognize(args[1]) != "":
+		right := dashed(name) + "=" + v.recognize(args[1])
 		return 2, &report.Problem{
 			Field:   o.Key,
 			Where:   dashed(name),
-			Message: "its value goes after =, not after a space: " + dashed(name) + "=" + v.reads(args[1]),
+			Message: "its value goes after =, not after a space: " + right,
 		}
 	case v.standalone:
 	case len(args) == 1:
@@ -106,8 +107,8 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		return taken, f.checkRepeated(o, typed)
 	}
 	f.json = f.json || name == "json" // a caller that misspells its value still expects JSON
-	if v.what != "" {
-		return taken, refuse("must be " + v.what)
+	if v.accepts != "" {
+		return taken, refuse("must be " + v.accepts)
 	}
 	all, _ := o.Allowed()
 	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))
@@ -116,16 +117,15 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 // checkRepeated refuses, or notes, a second value of an option that takes only one. It is silent about the
 // same value and about switches, because scripts add options to those that they were given.
 func (f *Flags) checkRepeated(o *Option, typed string) *report.Problem {
-	before, isRepeated := f.values[o]
-	f.values[o] = typed
+	before, isRepeated := f.given[o]
+	f.given[o] = typed
 	if !isRepeated || before == typed || o.Placeholder == "" || o.Repeatable {
 		return nil
 	}
-	long := o.Names[len(o.Names)-1]
 	if o.Once != "" {
-		return &report.Problem{Field: o.Key, Where: long, Message: "given twice; " + o.Once}
+		return &report.Problem{Field: o.Key, Where: o.long(), Message: "given twice; " + o.Once}
 	}
-	note := long + " is given more than once; only the last value counts"
+	note := o.long() + " is given more than once; only the last value counts"
 	if !slices.Contains(f.notes, note) {
 		f.notes = append(f.notes, note)
 	}
@@ -162,7 +162,7 @@ func (f *Flags) unknownOption(arg string) report.Problem {
 	return report.Problem{Field: plain, Where: typed, Message: "unknown option" + seeHelp}
 }
 
-// otherNames are other tools' names of an option, by its name here.
+// otherNames are the names that other tools have for an option, by its name in vbot.
 var otherNames = map[string][]string{
 	"skip":       {"yes", "y", "force"},
 	"file":       {"env-file", "from-env-file", "dotenv"},
@@ -177,7 +177,7 @@ var otherSpellings = strings.NewReplacer("enable-", "", "with-", "", "disable-",
 func (f *Flags) nearest(word string) string {
 	flags := map[string]string{}
 	for name, o := range f.named {
-		if len(name) == 1 {
+		if len(name) == 1 || o.ignored {
 			continue
 		}
 		flags[name] = name
@@ -189,12 +189,12 @@ func (f *Flags) nearest(word string) string {
 			flags[key] = name
 		}
 	}
-	for ours, others := range otherNames {
-		if f.named[ours] == nil {
+	for name, others := range otherNames {
+		if f.named[name] == nil {
 			continue
 		}
 		for _, other := range others {
-			flags[other] = ours
+			flags[other] = name
 		}
 	}
 	exact := flags[otherSpellings.Replace(word)] // preferred, as the nearest name may mean the opposite

@@ -14,21 +14,21 @@ import (
 	"vbot/internal/tty"
 )
 
-// An invocation finds the command for one command line.
+// An invocation is the search for the command that a command line names.
 type invocation struct {
 	root    *Command
-	command *Command
-	path    string // of the command, such as "vbot init"
-	help    bool   // `vbot help ...`, which also knows topics
+	command *Command // found so far
+	path    string   // the command as typed: "vbot init"
+	help    bool     // `vbot help ...`, which also knows topics
 }
 
-// newInvocation returns an invocation at the root command.
+// newInvocation returns an invocation that has found the root command.
 func newInvocation(root *Command) *invocation {
 	return &invocation{root: root, command: root, path: root.Name}
 }
 
 // Run runs the command of the tree that args name, prints its result or failure, and returns the exit
-// code. Only main and a second signal exit, so every defer runs.
+// code. It does not exit itself, so that every defer runs; a second signal does.
 func Run(ctx context.Context, root *Command, args []string, e *Env) int {
 	result, err := newInvocation(root).dispatch(ctx, args, e)
 	if notPrinted := e.print(result, err); err == nil {
@@ -50,7 +50,7 @@ func Run(ctx context.Context, root *Command, args []string, e *Env) int {
 // print prints what a command returned, except the text of a failure. Only this function writes to
 // stdout. JSON comes first, because stderr may be closed.
 func (e *Env) print(result report.Result, err error) error {
-	page := &report.Page{Stdout: e.Stdout, Stderr: e.Stderr, Terminal: tty.IsTerminal(e.Stdout)}
+	out := &report.Printer{Stdout: e.Stdout, Stderr: e.Stderr, Terminal: tty.IsTerminal(e.Stdout)}
 	var v any
 	if result != nil {
 		v = JSONOf(result)
@@ -59,16 +59,17 @@ func (e *Env) print(result report.Result, err error) error {
 		v = report.As(err).JSON(v)
 	}
 	if e.JSON && v != nil {
-		page.Stdout = nil
-		page.Err = report.WriteJSON(e.Stdout, v)
+		out.Stdout = nil
+		out.Err = report.WriteJSON(e.Stdout, v)
 	}
 	if result != nil {
-		result.Text(page)
+		result.Text(out)
 	}
-	return page.Err
+	return out.Err
 }
 
-// dispatch finds the command that args name, parses its options, and runs it.
+// dispatch finds the command that args name, parses its options, and runs it, or what an option asks for
+// instead.
 func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (report.Result, error) {
 	others, name, known := inv.find(args)
 	flags, runner := inv.register()
@@ -79,8 +80,8 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	case len(args) == 0:
 		fmt.Fprint(e.Stderr, inv.page(flags))
 		return nil, &report.Failure{Code: report.Usage}
-	case flags.instead != nil && (known || !inv.help):
-		return flags.instead(e)
+	case flags.earlyExit != nil && (known || !inv.help):
+		return flags.earlyExit(e)
 	case !known:
 		return nil, inv.unknownCommand(name)
 	case inv.help:
@@ -95,14 +96,21 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 		list := strings.Join(names, ", ")
 		return nil, report.Usagef("missing command (%s); see `%s --help`", list, inv.path)
 	}
-	if err := inv.command.Args.check(inv.path, rest, &e.Faults); err != nil {
-		return nil, err
-	}
 	for _, note := range flags.notes {
 		e.Note("%s", note)
 	}
-	if e.Interruptible != nil && !inv.command.EndsAtOnce {
-		ctx = e.Interruptible(ctx)
+	if e.HandleSignals && !inv.command.EndsAtOnce {
+		ctx = untilSignal(ctx, e)
+	}
+	problems = append(inv.command.Args.check(inv.path, rest), flags.check()...)
+	if p, ok := runner.(Preparer); ok {
+		problems = append(problems, p.Prepare(ctx, e)...)
+		if ctx.Err() != nil { // reading a file may have failed only because of it
+			return nil, report.Interruption()
+		}
+	}
+	if len(problems) > 0 {
+		return nil, problems.Err()
 	}
 	return runner.Run(ctx, e)
 }
@@ -136,25 +144,25 @@ func (inv *invocation) enter(name string) bool {
 		return false
 	}
 	inv.command = &inv.command.Sub[i]
-	inv.path = inv.command.below(inv.path)
+	inv.path = inv.command.typedAfter(inv.path)
 	return true
 }
 
-// register registers the options of the command. The runner is nil if the command does not run.
+// register makes the command's runner and registers its options. The runner is nil for a group or a page.
 func (inv *invocation) register() (flags *Flags, runner Runner) {
 	flags = newFlags(inv)
 	if inv.command != inv.root {
 		inv.root.New(flags) // --version works everywhere
 	}
 	asJSON := flags.Bool("json", "print the result as JSON", &flags.json)
-	noInput := flags.add("no-input", "", "never ask", toggle(true, func(on bool) { flags.noInput = on }))
+	noInput := flags.add("no-input", "", "never ask", boolean(true, func(on bool) { flags.noInput = on }))
 	flags.options = nil // only one page shows --version, and these two come last
 	if inv.command.New != nil {
 		runner = inv.command.New(flags)
 	}
 	asJSON.section, noInput.section = flags.section, flags.section
 	flags.options = append(flags.options, noInput, asJSON)
-	flags.Instead("h help", "print this help", func(*Env) (report.Result, error) {
+	flags.EarlyExit("h help", "print this help", func(*Env) (report.Result, error) {
 		return inv.helpPage(flags), nil
 	})
 	return flags, runner
@@ -179,15 +187,15 @@ func (inv *invocation) meant(word string) string {
 	var walk func(c *Command, path string)
 	walk = func(c *Command, path string) {
 		for _, sub := range c.Sub {
-			add(sub.Name, sub.below(path))
+			add(sub.Name, sub.typedAfter(path))
 		}
 		for _, sub := range c.Sub {
 			for _, word := range sub.Args.Words {
 				if word[0] != ':' { // else it is AnyFile or AnyDir
-					add(word, sub.below(path)+" "+word)
+					add(word, sub.typedAfter(path)+" "+word)
 				}
 			}
-			walk(&sub, sub.below(path))
+			walk(&sub, sub.typedAfter(path))
 		}
 	}
 	walk(inv.root, inv.root.Name)

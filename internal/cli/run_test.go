@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"vbot/internal/report"
+	"vbot/internal/system"
 )
 
 // A greeting is the result of the command greet.
@@ -16,42 +17,55 @@ type greeting struct {
 	Name string `json:"name"`
 }
 
-func (g greeting) Text(page *report.Page) {
-	page.Print("hello " + g.Name + "\n")
-	page.Note("that was %s", g.Name)
+func (g greeting) Text(out *report.Printer) {
+	out.Print("hello " + g.Name + "\n")
+	out.Note("that was %s", g.Name)
 }
 
 // A greetRun is a command with an argument and an option.
-type greetRun struct{ fail *string }
+type greetRun struct{ fail, mood string }
+
+func (r *greetRun) Prepare(_ context.Context, e *Env) (problems report.Problems) {
+	if e.Arg(0) == "Ann" && r.mood == "sad" {
+		problems.Add("mood", "--mood", "Ann is not sad")
+	}
+	return problems
+}
 
 func (r *greetRun) Run(_ context.Context, e *Env) (report.Result, error) {
-	if e.Arg(0) == "nobody" {
-		e.Faults.Values.Add("name", "NAME", "is nobody")
-	}
-	if err := e.Faults.Failure(); err != nil {
-		return nil, err
-	}
 	result := greeting{Name: e.Arg(0)}
-	switch {
-	case r.fail == nil:
+	switch r.fail {
+	case "":
 		return result, nil
-	case *r.fail == "late":
+	case "late":
 		return result, report.Errorf(report.Differs, "too late")
 	}
-	return nil, errors.New(*r.fail)
+	return nil, errors.New(r.fail)
+}
+
+// unless returns a check that refuses one word.
+func unless(word, fault string) func(string) string {
+	return func(text string) string {
+		if text == word {
+			return fault
+		}
+		return ""
+	}
 }
 
 // greetTree is a tree with the command greet and a topic.
 func greetTree() *Command {
 	newGreet := func(f *Flags) Runner {
 		r := &greetRun{}
-		f.Optional("f fail", "WHY", "fail for this reason", &r.fail)
+		f.String("f fail", "WHY", "fail for this reason", &r.fail)
+		f.String("mood", "WORD", "be in this mood", &r.mood).Check = unless("odd", "is no mood")
+		f.Ignored("no-bow", "nobody bows")
 		return r
 	}
 	root := &Command{
 		Name: "tool",
 		New: func(f *Flags) Runner {
-			f.Instead("version", "print the version", func(*Env) (report.Result, error) {
+			f.EarlyExit("version", "print the version", func(*Env) (report.Result, error) {
 				return Document{Value: []int{1}}, nil
 			})
 			return nil
@@ -59,9 +73,12 @@ func greetTree() *Command {
 		Other: map[string]string{"rm": "use greet"},
 		Sub: []Command{
 			{
-				Name:    "greet",
-				New:     newGreet,
-				Args:    Args{Names: []string{"name"}, Required: 1, Words: []string{"world", AnyDir}},
+				Name: "greet",
+				New:  newGreet,
+				Args: Args{
+					Named: []Arg{{Name: "name", Check: unless("nobody", "is nobody")}},
+					Words: []string{"world", AnyDir},
+				},
 				Results: Results{"": greeting{}, "late": greeting{}},
 			},
 			{Name: "weather", Topic: true},
@@ -74,10 +91,12 @@ func greetTree() *Command {
 	}, root)
 }
 
+func noVariables(string) string { return "" }
+
 // runTool runs a command line, and returns stdout, stderr and the exit code.
 func runTool(line string) (stdout, stderr string, code int) {
 	var out, messages bytes.Buffer
-	env := &Env{Stdout: &out, Stderr: &messages, Getenv: func(string) string { return "" }}
+	env := &Env{System: system.System{Stderr: &messages, Getenv: noVariables}, Stdout: &out}
 	code = Run(context.Background(), greetTree(), strings.Fields(line), env)
 	return out.String(), messages.String(), code
 }
@@ -97,6 +116,14 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 		},
 		{line: "greet Ann --fail why", code: 1, stderr: "error: why\n"},
 		{line: "greet nobody", code: 2, stderr: "error: NAME: is nobody\n"},
+		{line: "greet Ann --mood sad", code: 2, stderr: "error: --mood: Ann is not sad\n"},
+		{
+			line: "greet nobody --mood odd x", code: 2,
+			stderr: "error: tool greet takes at most 1 argument, got 2\n" +
+				"error: NAME: is nobody\nerror: --mood: is no mood\n",
+		},
+		{line: "greet --mood odd --mood sad", code: 2, stderr: "--mood is given more than once; " +
+			"only the last value counts\nerror: NAME: missing\n"},
 		{line: "greet", code: 2, stderr: "error: NAME: missing\n"},
 		{line: "greet a b", code: 2, stderr: "error: tool greet takes at most 1 argument, got 2\n"},
 		{line: "", code: 2, stderr: "tool greets.\n"},
@@ -161,14 +188,57 @@ func TestFailureInJSON(t *testing.T) {
 	}
 }
 
+// An option of another tool has no effect; its opposite is not suggested.
+func TestIgnoredOption(t *testing.T) {
+	stdout, stderr, code := runTool("greet Ann --no-bow")
+	const said = "--no-bow has no effect: nobody bows\nthat was Ann\n"
+	if stdout != "hello Ann\n" || stderr != said || code != 0 {
+		t.Errorf("%d, %q, %q", code, stdout, stderr)
+	}
+	const unknown = "error: --bow: unknown option; see `tool greet --help`\n"
+	if _, stderr, _ = runTool("greet Ann --bow"); stderr != unknown {
+		t.Errorf("%q", stderr)
+	}
+}
+
+// A required option is asked for with the arguments.
+func TestRequiredOption(t *testing.T) {
+	var region string
+	ran := false
+	root := &Command{Name: "tool", Sub: []Command{{
+		Name: "go",
+		Args: Args{Named: []Arg{{Name: "name"}}},
+		New: func(f *Flags) Runner {
+			f.String("region", "REGION", "", &region).Required = true
+			return RunnerFunc(func(*Env) (report.Result, error) {
+				ran = true
+				return nil, nil
+			})
+		},
+	}}}
+	root.New = func(*Flags) Runner { return nil }
+	var messages bytes.Buffer
+	env := &Env{System: system.System{Stderr: &messages, Getenv: noVariables}}
+	code := Run(context.Background(), root, []string{"go", ""}, env)
+	const want = "error: --region: missing\nerror: NAME: must not be empty\n"
+	if code != 2 || messages.String() != want || ran {
+		t.Errorf("%d, %q, ran: %v", code, &messages, ran)
+	}
+	if code = Run(context.Background(), root, []string{"go", "x", "--region", "r"}, env); code != 0 || !ran {
+		t.Errorf("%d, %q", code, &messages)
+	}
+}
+
 func TestHelpPage(t *testing.T) {
 	stdout, _, _ := runTool("greet --help")
 	const want = `Greet somebody.
 
-  -f, --fail WHY    fail for this reason
-      --no-input    never ask
-      --json        print the result as JSON
-  -h, --help        print this help
+  -f, --fail WHY     fail for this reason
+      --mood WORD    be in this mood
+      --no-bow       ignored: nobody bows
+      --no-input     never ask
+      --json         print the result as JSON
+  -h, --help         print this help
 
 `
 	if stdout != want && stdout != strings.TrimSuffix(want, "\n") {
@@ -177,7 +247,7 @@ func TestHelpPage(t *testing.T) {
 }
 
 func TestComplete(t *testing.T) {
-	env := &Env{Getenv: func(string) string { return "" }}
+	env := &Env{System: system.System{Getenv: noVariables}}
 	for typed, want := range map[string]string{
 		"":               "greet help",
 		"g":              "greet",

@@ -18,7 +18,7 @@ var simpleTypes = map[reflect.Kind]string{
 // Schemas returns examples of all results of the commands of the tree, of help and of a failure, by the
 // name of their schema: the words of the command and the key in Results, joined by hyphens.
 func Schemas(root *Command) map[string]any {
-	examples := map[string]any{"failure": report.Envelope{}, "help": HelpPage{}}
+	examples := map[string]any{"failure": report.FailureJSON{}, "help": HelpPage{}}
 	var add func(c *Command, path []string)
 	add = func(c *Command, path []string) {
 		for kind, result := range c.Results {

@@ -5,25 +5,26 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"vbot/internal/report"
 )
 
-// endings are the signals that ask a program to end. Go would react to SIGQUIT (Ctrl-\) and
+// terminationSignals are the signals that ask a program to end. Go would react to SIGQUIT (Ctrl-\) and
 // SIGABRT with a dump, and leave the terminal without echo.
-var endings = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT}
+var terminationSignals = []os.Signal{
+	os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGABRT,
+}
 
 // SurviveClosedPipes makes a write to a closed pipe fail instead of ending the program, so that a
 // closed stderr loses only messages.
 func SurviveClosedPipes() { signal.Ignore(syscall.SIGPIPE) }
 
-// UntilInterrupted returns a context that ends with the first of these signals. The second
-// one ends the program immediately, because a call that cannot be interrupted may never return.
-func UntilInterrupted(ctx context.Context, e *Env) context.Context {
+// untilSignal returns a context that ends with the first termination signal. The second one ends the
+// program immediately, because a call that cannot be interrupted may never return.
+func untilSignal(ctx context.Context, e *Env) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	asked := make(chan os.Signal, 1)
-	for _, s := range endings {
+	for _, s := range terminationSignals {
 		if !signal.Ignored(s) { // by nohup, for example
 			signal.Notify(asked, s)
 		}
@@ -40,9 +41,9 @@ func UntilInterrupted(ctx context.Context, e *Env) context.Context {
 	return ctx
 }
 
-// Interruptible runs f, which may wait for a person or a pipe. It returns as soon as ctx
+// interruptible runs f, which may wait for a person or a pipe. It returns as soon as ctx
 // ends, even if f has not returned.
-func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
+func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -58,15 +59,5 @@ func Interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		return none, report.Interruption()
 	case o := <-done:
 		return o.value, o.err
-	}
-}
-
-// Sleep waits for d. If ctx ends first, it returns the error of ctx.
-func Sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }

@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
-// below returns the path below the organization, if there is one.
-func (c *Client) below(segments ...string) []string {
+// organizationPath returns the path below the organization, if there is one.
+func (c *Client) organizationPath(segments ...string) []string {
 	if c.Organization == "" {
 		return segments
 	}
@@ -62,7 +63,7 @@ func (c *Client) Regions(ctx context.Context) (codes []string, err error) {
 	err = c.call(ctx, request{
 		doing:  "listing regions",
 		method: http.MethodGet,
-		path:   c.below("regions"),
+		path:   c.organizationPath("regions"),
 	}, &got)
 	for _, r := range got.Regions {
 		codes = append(codes, r.Code)
@@ -73,7 +74,7 @@ func (c *Client) Regions(ctx context.Context) (codes []string, err error) {
 type regionList struct {
 	payload
 	Regions []struct {
-		Code string `json:"code"`
+		Code string `json:"code" text:"identifier"`
 	} `json:"regions"`
 }
 
@@ -82,7 +83,7 @@ func (l *regionList) incomplete() string { return l.complaint() }
 // List returns all sets and image pull secrets, sorted by name. If region is not "", it returns
 // only those of that region.
 func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
-	r := request{doing: "listing secrets", method: http.MethodGet, path: c.below("secrets")}
+	r := request{doing: "listing secrets", method: http.MethodGet, path: c.organizationPath("secrets")}
 	if region != "" {
 		r.query = url.Values{"region": {region}}
 	}
@@ -129,7 +130,7 @@ func (c *Client) get(ctx context.Context, asked Ref) (*Set, error) {
 	err := c.call(ctx, request{
 		doing:  "reading secret set " + asked.Name,
 		method: http.MethodGet,
-		path:   c.below("secrets", asked.Name),
+		path:   c.organizationPath("secrets", asked.Name),
 		asked:  asked,
 	}, &got)
 	if err != nil {
@@ -150,7 +151,7 @@ type Set struct {
 }
 
 type setKey struct {
-	Name string `json:"fieldName"`
+	Name string `json:"fieldName" text:"identifier"`
 }
 
 func (s *Set) incomplete() string {
@@ -162,7 +163,7 @@ func (s *Set) incomplete() string {
 
 // storePairs adds all pairs to the set in one request, or replaces their values. It returns the
 // region of the set, "" if the API did not say.
-func (c *Client) storePairs(ctx context.Context, set Ref, pairs []Pair) (string, error) {
+func (c *Client) storePairs(ctx context.Context, set Ref, pairs []secret.Pair) (string, error) {
 	var entries []map[string]string
 	for _, p := range pairs {
 		entries = append(entries, map[string]string{"secretKey": p.Key, "secretValue": p.Value.Reveal()})
@@ -173,7 +174,7 @@ func (c *Client) storePairs(ctx context.Context, set Ref, pairs []Pair) (string,
 
 // storePair adds one pair, in the form that the Python client uses. openapi.json does
 // not describe it. It protects no values, because storePairs ran before and did so.
-func (c *Client) storePair(ctx context.Context, set Ref, p Pair) (string, error) {
+func (c *Client) storePair(ctx context.Context, set Ref, p secret.Pair) (string, error) {
 	return c.put(ctx, "storing "+p.Key+" in "+set.Name, set, map[string]any{
 		"name":              set.Name,
 		"isImagePullSecret": false,
@@ -184,9 +185,9 @@ func (c *Client) storePair(ctx context.Context, set Ref, p Pair) (string, error)
 
 // A Change is what StoreAll does to a secret set.
 type Change struct {
-	Ref            // its region is "" if the API chooses it
-	Pairs []Pair   // to add
-	Prune []string // keys to remove after all pairs are stored, so that a failure loses nothing
+	Ref                 // its region is "" if the API chooses it
+	Pairs []secret.Pair // to add
+	Prune []string      // keys to remove after all pairs are stored, so that a failure loses nothing
 }
 
 // A Progress says how far a change came. First its pairs are stored in order, then keys are
@@ -197,32 +198,13 @@ type Progress struct {
 	Tried  int    // of the pairs and keys; those after Done failed, or may have been done
 }
 
-// StoreAll carries out the change: all pairs in one request or, if the API refuses that
-// form, one request per pair.
+// StoreAll carries out the change: all pairs in one request or, if the API refuses that form, one request
+// per pair; then it removes keys.
 func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error) {
 	p.Tried = len(ch.Pairs)
 	p.Region, err = c.storePairs(ctx, ch.Ref, ch.Pairs)
 	if IsBadRequest(err) {
-		whole := report.As(err)
-		for _, pair := range ch.Pairs {
-			var region string
-			if region, err = c.storePair(ctx, ch.Ref, pair); err == nil {
-				p.Done++
-				p.Region = cmp.Or(region, p.Region)
-				continue
-			}
-			if !whole.Unsure {
-				p.Tried = p.Done + 1
-			} else if ctx.Err() != nil { // the request with all pairs may have stored any of them
-				err = interrupted("storing " + pair.Key + " in " + ch.Name)
-			}
-			f := *report.As(err)
-			if p.Done == 0 && ctx.Err() == nil && f.HTTPStatus != whole.HTTPStatus {
-				f.Message = whole.Message + "; " + f.Message
-			}
-			f.Unsure = f.Unsure || whole.Unsure
-			return p, &f
-		}
+		p, err = c.storeEach(ctx, ch, report.As(err))
 	}
 	if err != nil {
 		return p, err
@@ -230,16 +212,49 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error
 	p.Done = len(ch.Pairs)
 	for _, key := range ch.Prune {
 		p.Tried++
-		err = c.Remove(ctx, "removing key "+key+" from "+ch.Name, ch.Name, key)
-		if report.HasCode(err, report.NotFound) && c.IsGone(ctx, ch.Name, key) {
-			err = nil // somebody else was faster
-		}
-		if err != nil {
+		if err = c.prune(ctx, ch.Name, key); err != nil {
 			return p, err
 		}
 		p.Done++
 	}
 	return p, nil
+}
+
+// storeEach stores one pair after the other, because the request with all pairs failed with refused.
+func (c *Client) storeEach(ctx context.Context, ch Change, refused *report.Failure) (p Progress, err error) {
+	for _, pair := range ch.Pairs {
+		region, err := c.storePair(ctx, ch.Ref, pair)
+		if err == nil {
+			p.Done++
+			p.Region = cmp.Or(region, p.Region)
+			continue
+		}
+		p.Tried = p.Done + 1
+		if refused.Unsure { // the request with all pairs may have stored any of them
+			p.Tried = len(ch.Pairs)
+			if ctx.Err() != nil {
+				err = interrupted("storing " + pair.Key + " in " + ch.Name)
+			}
+		}
+		f := *report.As(err)
+		f.Unsure = f.Unsure || refused.Unsure
+		// If not even one pair can be stored, the first failure may be the better explanation.
+		if p.Done == 0 && ctx.Err() == nil && f.HTTPStatus != refused.HTTPStatus {
+			f.Message = refused.Message + "; " + f.Message
+		}
+		return p, &f
+	}
+	p.Tried = len(ch.Pairs)
+	return p, nil
+}
+
+// prune removes a key that the set has, unless somebody else has just removed it.
+func (c *Client) prune(ctx context.Context, set, key string) error {
+	err := c.Remove(ctx, "removing key "+key+" from "+set, set, key)
+	if report.HasCode(err, report.NotFound) && c.IsGone(ctx, set, key) {
+		return nil
+	}
+	return err
 }
 
 // WaitReady polls until the secret that was stored is ready, for at most limit. It returns
@@ -266,13 +281,8 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
-		if err == nil && stored.Type == TypeImagePull {
-			now, err = c.Find(timed, name)
-		} else if err == nil {
-			var set *Set
-			if set, err = c.get(timed, stored); err == nil {
-				now = &set.Entry
-			}
+		if err == nil {
+			now, err = c.state(timed, stored)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -293,7 +303,7 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 			const otherwise = "%s is stored, but the API lists it with %s"
 			return status, report.Errorf(report.Failed, otherwise, name, other)
 		case status == "ready":
-			c.Note(name + " is ready")
+			c.Note("%s is ready", name)
 			return status, nil
 		case status == "failed":
 			return status, report.Errorf(report.Failed, "%s is stored, but %s", name, now.failed())
@@ -301,17 +311,33 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 	}
 }
 
+// state reads what the API says about a secret that was stored. It returns nil if the listing has none of
+// that name.
+func (c *Client) state(ctx context.Context, stored Ref) (*Entry, error) {
+	if stored.Type == TypeImagePull {
+		return c.Find(ctx, stored.Name)
+	}
+	set, err := c.get(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	return &set.Entry, nil
+}
+
 // StoreImagePull stores an image pull secret. The API passes value to the registry unchanged. It
 // returns the region, "" if the API did not say.
-func (c *Client) StoreImagePull(ctx context.Context, secret Ref, host string, value Secret) (string, error) {
+func (c *Client) StoreImagePull(
+	ctx context.Context, asked Ref, host string, value secret.Value,
+) (region string, err error) {
 	body := map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}
-	return c.put(ctx, "storing image pull secret "+secret.Name, secret, body, Pair{Value: value})
+	doing := "storing image pull secret " + asked.Name
+	return c.put(ctx, doing, asked, body, secret.Pair{Value: value})
 }
 
 // put stores pairs, which are in the body. If asked has no region, the API chooses it. It returns the
 // region, "" if the API did not say.
 func (c *Client) put(
-	ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...Pair,
+	ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...secret.Pair,
 ) (region string, err error) {
 	if asked.Region != "" {
 		body["region"] = asked.Region
@@ -320,7 +346,7 @@ func (c *Client) put(
 	err = c.call(ctx, request{
 		doing:  doing,
 		method: http.MethodPut,
-		path:   c.below("secrets", asked.Name),
+		path:   c.organizationPath("secrets", asked.Name),
 		body:   body,
 		pairs:  pairs,
 		asked:  asked,
@@ -349,7 +375,7 @@ func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, er
 	err := c.call(ctx, request{
 		doing:  "registering " + name + " in " + region,
 		method: http.MethodPost,
-		path:   c.below("secrets", "references"),
+		path:   c.organizationPath("secrets", "references"),
 		body:   map[string]any{"name": name, "region": region},
 		asked:  Ref{Name: name, Region: region},
 	}, &got)
@@ -363,7 +389,7 @@ func (c *Client) Remove(ctx context.Context, doing string, path ...string) error
 	r := request{
 		doing:  doing,
 		method: http.MethodDelete,
-		path:   c.below(append([]string{"secrets"}, path...)...),
+		path:   c.organizationPath(append([]string{"secrets"}, path...)...),
 		asked:  Ref{Name: path[0]},
 	}
 	err := c.call(ctx, r, &confirmation{})

@@ -1,3 +1,6 @@
+// Package cloud is a client for the Pipecat Cloud API and manages the login file. It
+// returns data and errors, and prints nothing. The error of a call of the API is a
+// *report.Failure, or context.Canceled if an interrupt came before the call had any effect.
 package cloud
 
 import (
@@ -14,6 +17,8 @@ import (
 	"time"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
+	"vbot/internal/system"
 )
 
 // Address is the API's address. Its openapi.json describes the API.
@@ -28,33 +33,19 @@ const (
 	maxResponse    = 2 << 20                // bytes; a listing of 200 sets has 30,000
 	maxInformed    = 8                      // informational responses (1xx) before the final one
 	maxAfter       = 1000 * time.Hour       // of Retry-After
-	maxDepth       = 5                      // levels of a response; vbot reads three
 	maxAuthorities = 4 << 20                // bytes; the certificates of a Linux system have 220,000
 )
 
-// Deps is what a client needs from the program.
-type Deps struct {
-	UserAgent string
-	Getenv    func(string) string
-	Path      func(name string) string // resolves it against the working directory
-	Now       func() time.Time
-	Pause     func(context.Context, time.Duration) error
-	// WithTimeout is context.WithTimeout, by the same clock as Now and Pause.
-	WithTimeout func(context.Context, time.Duration) (context.Context, context.CancelFunc)
-	Random      func() float64    // from [0, 1)
-	Note        func(text string) // prints a message immediately, such as that of a retry
-}
-
 // A Client calls the API with one token.
 type Client struct {
-	Deps
+	system.System
 	Base         *url.URL
 	Organization string        // "" for a private API key, which belongs to one organization
 	TryTimeout   time.Duration // for one request with its response
 	CallTimeout  time.Duration // for a request with all its tries
 	TokenFrom    string        // a variable, a file, or ""
 
-	token     Secret
+	token     secret.Value
 	tokenGood bool     // the API has accepted the token
 	doing     string   // overrides the description of each request in messages, unless it is ""
 	proxy     *url.URL // nil for none
@@ -63,16 +54,16 @@ type Client struct {
 	wantsCertificate atomic.Bool
 
 	// The values that responses may not repeat, and names that they may; see protect.
-	sensitive      []Secret        // values as they are
-	sensitiveForms []Secret        // the forms that these values may have in prose
+	sensitive      []secret.Value  // values as they are
+	sensitiveForms []secret.Value  // the forms that these values may have in prose
 	publicNames    map[string]bool // names in requests, and names that the API mentioned first
 }
 
 // New makes a client for the API at base. roots are the certificate authorities to trust; nil
 // means the system's.
-func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
+func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 	c := &Client{
-		Deps:        d,
+		System:      s,
 		Base:        base,
 		TryTimeout:  tryTimeout,
 		CallTimeout: callTimeout,
@@ -86,8 +77,8 @@ func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
 	}
 	if c.proxy != nil && c.proxy.User != nil {
 		password, _ := c.proxy.User.Password()
-		c.protect(NewSecret(password))
-		c.protect(NewSecret(c.proxy.User.Username() + ":" + password))
+		c.protect(secret.New(password))
+		c.protect(secret.New(c.proxy.User.Username() + ":" + password))
 	}
 	// net/http never retries by itself if each request has its own connection, in HTTP/1.1.
 	protocols := &http.Protocols{}
@@ -103,7 +94,7 @@ func New(base *url.URL, roots *x509.CertPool, d Deps) *Client {
 		Protocols:              protocols,
 		DisableKeepAlives:      true,
 		Proxy:                  http.ProxyURL(c.proxy),
-		ProxyConnectHeader:     http.Header{"User-Agent": {d.UserAgent}},
+		ProxyConnectHeader:     http.Header{"User-Agent": {s.Program}},
 		OnProxyConnectResponse: refusal,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    dialTimeout,

@@ -39,7 +39,7 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// What comes along with a token is named. A token of any other form is the API's to judge.
+// A text that was pasted together with a token is named. Otherwise the API decides whether a token is valid.
 func TestTokenFault(t *testing.T) {
 	for token, want := range map[string]string{
 		"pcc_pat_x": "", "sk_0f8fad5b-d9cb-469f-a165-70867728950e": "", "aGVsbG8=": "",
@@ -69,9 +69,9 @@ func TestPathsAreEscaped(t *testing.T) {
 	c := New(&url.URL{Scheme: "https", Host: "example.com"}, nil, test)
 	c.Organization, c.TryTimeout = "acme", time.Second
 	for _, segment := range []string{"", ".", ".."} {
-		if e := c.send(context.Background(), request{method: "GET", path: c.below("secrets", segment)}, nil,
-			nil); e == nil || e.Code != report.Failed {
-			t.Errorf("a request for %q: %v", segment, e)
+		r := request{method: "GET", path: c.organizationPath("secrets", segment)}
+		if f := c.send(context.Background(), r, nil, nil); f == nil || f.Code != report.Failed {
+			t.Errorf("a request for %q: %v", segment, f)
 		}
 	}
 	var asked string
@@ -83,13 +83,14 @@ func TestPathsAreEscaped(t *testing.T) {
 	if c.Base, err = parseAddress(server.URL); err != nil {
 		t.Fatal(err)
 	}
-	c.send(context.Background(), request{method: "GET", path: c.below("secrets", "a/../b?c#d%2fe")}, nil, nil)
+	r := request{method: "GET", path: c.organizationPath("secrets", "a/../b?c#d%2fe")}
+	c.send(context.Background(), r, nil, nil)
 	if want := "/v1/organizations/acme/secrets/a%2F..%2Fb%3Fc%23d%252fe"; asked != want {
 		t.Errorf("it asked for %s, want %s", asked, want)
 	}
 }
 
-// What the API calls keys is not what vbot takes for the keys of a set.
+// The keys of a set are the names in secrets, and not in a member called keys.
 func TestKeysComeFromTheSecretsAlone(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"keys": ["X"], "secrets": [{"fieldName": "B"}, {"fieldName": "A"}]}`)
@@ -105,7 +106,7 @@ func TestKeysComeFromTheSecretsAlone(t *testing.T) {
 	}
 }
 
-// http reaches this machine alone, by its address: a name may mean another one.
+// http is only for this machine, whatever the name in the URL resolves to.
 func TestHTTPStaysOnThisMachine(t *testing.T) {
 	for _, host := range []string{"192.0.2.1:80", "[2001:db8::1]:80"} {
 		base, err := parseAddress("http://localhost")
@@ -123,8 +124,7 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 	}
 }
 
-// What a login leaves that is killed before it moves the token to its place, logout
-// removes; and nothing else.
+// Remove removes what a killed login left beside the file, and nothing else.
 func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 	dir := t.TempDir()
 	f := LoginFile{Path: filepath.Join(dir, "config.json")}
@@ -213,80 +213,46 @@ func TestNamesOfOrganizations(t *testing.T) {
 	}
 }
 
-// standin returns a client of the stand-in, with a clock of its own.
-func standin(t *testing.T, s *cloudtest.Standin, random float64) (*Client, *cloudtest.Clock) {
-	t.Helper()
-	base, err := parseAddress(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Personal = false
-	clock, w := &cloudtest.Clock{}, test
-	w.UserAgent, w.Now, w.Pause, w.Random = "test/1", clock.Now, clock.Pause, func() float64 { return random }
-	c := New(base, nil, w)
-	c.Use(NewSecret(cloudtest.Key), "")
-	return c, clock
-}
-
 // The pauses differ from run to run, within bounds.
 func TestPausesAreJittered(t *testing.T) {
-	for random, want := range map[float64]time.Duration{
-		0:     250 * time.Millisecond,
-		0.999: 499 * time.Millisecond,
+	for random, want := range map[float64][2]time.Duration{
+		0:     {250 * time.Millisecond, 500 * time.Millisecond},
+		0.999: {499 * time.Millisecond, 999 * time.Millisecond},
 	} {
-		s := cloudtest.New(t, "test/1").Want("GET /v1/secrets", "GET /v1/secrets").Misbehave("GET",
-			cloudtest.Drop)
-		c, clock := standin(t, s, random)
-		if _, err := c.List(context.Background(), ""); err != nil {
+		b := newFreeBench(t)
+		b.Random = func() float64 { return random }
+		b.api.Misbehave("GET", cloudtest.Drop, cloudtest.Drop)
+		if _, err := b.List(context.Background(), ""); err != nil {
 			t.Fatal(err)
 		}
-		if got := clock.Pauses[0].Truncate(time.Millisecond); got != want {
-			t.Errorf("with %v it waited %v, want %v", random, got, want)
+		for i, want := range want {
+			if got := b.api.Clock.Pauses[i].Truncate(time.Millisecond); got != want {
+				t.Errorf("with %v it waited %v before try %d, want %v", random, got, i+2, want)
+			}
 		}
 	}
 }
 
-// An interrupt ends a pause, and nothing more is sent.
-func TestInterruptedPause(t *testing.T) {
-	s := cloudtest.New(t, "test/1").Want("PUT /v1/secrets/app").Misbehave("PUT", cloudtest.Drop)
-	c, _ := standin(t, s, 0)
-	ctx, cancel := context.WithCancel(context.Background())
-	c.Pause = func(pause context.Context, _ time.Duration) error {
-		if cancel(); pause.Err() == nil {
-			t.Error("the pause goes on")
-		}
-		return ctx.Err()
-	}
-	_, err := c.storePairs(ctx, Ref{Name: "app", Type: TypeSet}, []Pair{{Key: "A", Value: NewSecret("1")}})
-	if f := report.As(err); f.Code != report.Interrupted || !f.Retryable || !f.Unsure ||
-		f.Message != "storing 1 key in app: interrupted; the request may have succeeded" {
-		t.Errorf("%+v", f)
-	}
-}
-
-// A server that does not answer, a try that takes too long and a call that takes too long
-// in all: a timeout, and never a success.
+// A server that does not respond, a try that takes too long, and a call that takes too long are timeouts.
 func TestTimeouts(t *testing.T) {
-	s := cloudtest.New(t, "test/1")
-	s.Anything = true
-	s.Misbehave("PUT", cloudtest.Times(4, cloudtest.Hang)...)
-	c, _ := standin(t, s, 0)
-	c.TryTimeout = 200 * time.Millisecond
-	pairs := []Pair{{Key: "A", Value: NewSecret("1")}}
-	_, err := c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
+	b := newFreeBench(t)
+	b.Now, b.Pause, b.WithTimeout = test.Now, test.Pause, test.WithTimeout // the real clock
+	b.api.Misbehave("PUT", cloudtest.Times(4, cloudtest.Hang)...)
+	b.TryTimeout = 200 * time.Millisecond
+	_, err := b.storePairs(context.Background(), app, pairs("A"))
 	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).Unsure ||
 		!strings.Contains(err.Error(), "(tried 4 times)") {
 		t.Errorf("four tries: %v", err)
 	}
-	s.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, serve func()) {
+	b.api.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, serve func()) {
 		select {
 		case <-r.Context().Done():
 		case <-time.After(20 * time.Second):
 			serve()
 		}
 	})
-	c.TryTimeout, c.CallTimeout = time.Minute, 200*time.Millisecond
-	_, err = c.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet}, pairs)
+	b.TryTimeout, b.CallTimeout = time.Minute, 200*time.Millisecond
+	_, err = b.storePairs(context.Background(), app, pairs("A"))
 	if !report.HasCode(err, report.Timeout) || strings.Contains(err.Error(), "tried") {
 		t.Fatalf("one call: %v", err)
 	}

@@ -5,34 +5,24 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"vbot/internal/report"
 )
 
-// readKeys are the keys of responses that vbot reads, in lower case, and whether they hold prose.
-var readKeys = map[string]bool{
-	"error":         true,
-	"message":       true,
-	"errormessage":  true,
-	"name":          false,
-	"fieldname":     false,
-	"region":        false,
-	"status":        false,
-	"type":          false,
-	"source":        false,
-	"success":       false,
-	"sets":          false,
-	"secrets":       false,
-	"organizations": false,
-	"regions":       false,
-	"code":          false, // of a region; elsewhere it is not read
-}
+// The values of the tag text, which each string of a response has. See redact.go for what happens to
+// text that repeats a secret value.
+const (
+	isProse      = "prose"      // a sentence for people: replaced
+	isIdentifier = "identifier" // a name, or one of the API's words: the response is refused
+)
 
-// decode reads a response into into, and returns why it cannot be trusted, or "". Only decode passes
-// data of a response to the rest of the program: it drops unknown keys, replaces prose that repeats a secret
-// value, and rejects an identifier that does. (encoding/json by itself accepts duplicate keys, and any
-// letter case.)
+// decode reads a response into into, a pointer to a struct, and returns why it cannot be trusted, or "".
+// Only decode passes data of a response to the rest of the program. Which keys it reads, and what their
+// text is, the fields of the struct declare: a key that is not a field may hold anything. A key that comes
+// twice, in whichever letter case, is a problem. (encoding/json by itself accepts it.) After a problem, the
+// fields may be set nevertheless, but hold nothing that must not be shown.
 func (c *Client) decode(data []byte, into any) (problem string) {
 	if len(data) > maxResponse {
 		return fmt.Sprintf("longer than %d megabytes", maxResponse>>20)
@@ -46,62 +36,110 @@ func (c *Client) decode(data []byte, into any) (problem string) {
 	case !json.Valid(data):
 		return "not JSON"
 	}
-	f := &filter{client: c}
-	data, _ = json.Marshal(f.value("", data, 1))
-	if json.Unmarshal(data, into) != nil {
-		f.problem = cmp.Or(f.problem, "unexpected JSON")
+	d := &decoder{client: c, fields: map[reflect.Type]fieldsByKey{}}
+	target := reflect.ValueOf(into).Elem()
+	d.addFields(target.Type())
+	d.read(data, target, reflect.StructField{})
+	if d.mismatch {
+		d.problem = cmp.Or(d.problem, "unexpected JSON")
 	}
-	return f.problem
+	return d.problem
 }
 
-// A filter keeps the keys of valid JSON that vbot reads.
-type filter struct {
-	client  *Client
-	problem string // why the response cannot be trusted, or ""
+// fieldsByKey are the fields of a struct by their keys in JSON, in lower case.
+type fieldsByKey map[string]reflect.StructField
+
+// A decoder decodes one response.
+type decoder struct {
+	client   *Client
+	fields   map[reflect.Type]fieldsByKey // of the response, and of each struct in it
+	problem  string                       // why the response cannot be trusted, or ""
+	mismatch bool                         // a value is not of its field's type
 }
 
-// value returns the filtered value of a key, "" for the whole response, at a depth from 1.
-func (f *filter) value(key string, data json.RawMessage, depth int) any {
-	if depth > maxDepth {
-		return nil
-	}
-	switch data[0] {
-	case '{':
-		return f.object(key, data, depth)
-	case '[':
-		var list []json.RawMessage
-		json.Unmarshal(data, &list) // it is valid
-		elements := []any{}
-		for _, element := range list {
-			elements = append(elements, f.value(key, element, depth+1))
-		}
-		return elements
-	case '"':
-		var s string
-		json.Unmarshal(data, &s)
-		if readKeys[key] {
-			return f.client.prose(s)
-		}
-		f.problem = cmp.Or(f.problem, f.client.identifier(strings.TrimPrefix(key, "field"), s))
-		return s
-	}
-	return data
-}
-
-// object returns the members that vbot reads of the object under key.
-func (f *filter) object(key string, data json.RawMessage, depth int) map[string]any {
-	object := map[string]any{}
-	members, _, _ := report.Members(data)
-	for _, m := range members {
-		name := strings.ToLower(strings.ToUpper(m.Key)) // as encoding/json folds letters
-		_, isRead := readKeys[name]
-		if !isRead || name == "code" && key != "regions" {
+// addFields adds the fields of the struct t and of the structs in it. It panics if a string does not
+// declare what it is, and if a field is of a kind that read does not know.
+func (d *decoder) addFields(t reflect.Type) {
+	fields := fieldsByKey{}
+	for _, field := range reflect.VisibleFields(t) { // also those of embedded structs
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if field.Anonymous || !field.IsExported() || key == "-" {
 			continue
 		}
-		if _, twice := object[name]; twice {
-			f.problem = "a key twice"
+		element := field.Type
+		if element.Kind() == reflect.Slice {
+			element = element.Elem()
 		}
-		object[name] = f.value(name, m.Value, depth+1)
+		switch text := field.Tag.Get("text"); element.Kind() {
+		case reflect.Struct:
+			d.addFields(element)
+		case reflect.String:
+			if text != isProse && text != isIdentifier {
+				panic(fmt.Sprintf("cloud: %v.%s does not declare what its text is", t, field.Name))
+			}
+		case reflect.Bool: // it has no text
+		default:
+			panic(fmt.Sprintf("cloud: %v.%s is of a kind that decode does not read", t, field.Name))
+		}
+		fields[foldCase(cmp.Or(key, field.Name))] = field
 	}
-	return object
+	d.fields[t] = fields
+}
+
+// foldCase folds letters as encoding/json does when it compares keys.
+func foldCase(key string) string { return strings.ToLower(strings.ToUpper(key)) }
+
+// read decodes valid JSON into a field, or into an element of its list.
+func (d *decoder) read(data json.RawMessage, into reflect.Value, field reflect.StructField) {
+	switch {
+	case string(data) == "null":
+	case into.Kind() == reflect.Struct && data[0] == '{':
+		d.readObject(data, into)
+	case into.Kind() == reflect.Slice && data[0] == '[':
+		var list []json.RawMessage
+		json.Unmarshal(data, &list) // it is valid
+		into.Set(reflect.MakeSlice(into.Type(), len(list), len(list)))
+		for i, element := range list {
+			d.read(element, into.Index(i), field)
+		}
+	case into.Kind() == reflect.String && data[0] == '"':
+		var s string
+		json.Unmarshal(data, &s)
+		d.readText(s, into, field)
+	case into.Kind() == reflect.Bool:
+		d.mismatch = json.Unmarshal(data, into.Addr().Interface()) != nil || d.mismatch
+	default:
+		d.mismatch = true
+	}
+}
+
+// readText sets a string, unless it is an identifier that must not be shown.
+func (d *decoder) readText(s string, into reflect.Value, field reflect.StructField) {
+	if field.Tag.Get("text") == isProse {
+		into.SetString(d.client.redact(s))
+		return
+	}
+	if problem := d.client.identifierFault(strings.ToLower(field.Name), s); problem != "" {
+		d.problem = cmp.Or(d.problem, problem)
+		return
+	}
+	into.SetString(s)
+}
+
+// readObject decodes the members of an object that are fields of a struct.
+func (d *decoder) readObject(data json.RawMessage, into reflect.Value) {
+	seen := map[string]bool{}
+	members, _, _ := report.Members(data)
+	for _, m := range members {
+		key := foldCase(m.Key)
+		field, isRead := d.fields[into.Type()][key]
+		if !isRead {
+			continue
+		}
+		if seen[key] {
+			d.problem = "a key twice"
+		}
+		seen[key] = true
+		d.read(m.Value, into.FieldByIndex(field.Index), field)
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"vbot/internal/files"
 	"vbot/internal/report"
+	"vbot/internal/system"
 )
 
 const maxLogin = 64 << 10 // bytes
@@ -28,9 +29,9 @@ type Login struct {
 type LoginFile struct{ Path string }
 
 // FindLoginFile returns the file in which login stores the token, whether it exists or not.
-func FindLoginFile(d Deps) (LoginFile, error) {
-	if path := d.Getenv("VBOT_CONFIG"); path != "" {
-		return LoginFile{d.Path(path)}, nil
+func FindLoginFile(s system.System) (LoginFile, error) {
+	if path := s.Getenv("VBOT_CONFIG"); path != "" {
+		return LoginFile{s.Path(path)}, nil
 	}
 	dir, err := os.UserConfigDir()
 	if err == nil && !filepath.IsAbs(dir) {

@@ -17,10 +17,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A storm is a server that offers HTTP/2 and HTTP/1.1, and does to each request what reply does;
@@ -85,7 +85,7 @@ func newStorm(t *testing.T, reply func(conn net.Conn, n int)) *storm {
 	roots.AddCert(server.Certificate())
 	s.client = New(base, roots, test)
 	s.client.transport.TLSClientConfig.ServerName = "example.com"
-	s.client.Use(NewSecret("token"), "")
+	s.client.Use(secret.New("token"), "")
 	return s
 }
 
@@ -130,7 +130,7 @@ func TestAtMostFourTries(t *testing.T) {
 				_, err = s.client.List(context.Background(), "")
 			} else {
 				_, err = s.client.storePairs(context.Background(), Ref{Name: "app", Type: TypeSet},
-					[]Pair{{Key: "A", Value: NewSecret("hunter2")}})
+					[]secret.Pair{{Key: "A", Value: secret.New("hunter2")}})
 			}
 			s.Close()
 			s.mu.Lock()
@@ -146,7 +146,7 @@ func TestAtMostFourTries(t *testing.T) {
 	}
 }
 
-// A server that wants a client certificate gets none. Without one it may answer, or not.
+// A server that asks for a client certificate gets none; it may accept that.
 func TestClientCertificates(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		for auth, want := range map[tls.ClientAuthType]string{
@@ -182,242 +182,7 @@ func TestClientCertificates(t *testing.T) {
 	}
 }
 
-// hunter2 is a password that no text of the libraries may bring to light.
-const hunter2 = "hunter2"
-
-// opError is an error of net, as net/http wraps it.
-func opError(op string, err error) error { return fmt.Errorf("x: %w", &net.OpError{Op: op, Err: err}) }
-
-// A noResponseCase is an error of net/http, and what vbot makes of it.
-type noResponseCase struct {
-	err             error
-	sent, proxy     bool
-	message         string
-	code            string
-	retryNow, later bool
-	unsure          bool
-}
-
-var dialTimedOut = opError("dial", context.DeadlineExceeded)
-
-var noResponseCases = []noResponseCase{
-	{
-		err:     opError("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsNotFound: true}),
-		message: "api.example.com cannot be found",
-		code:    report.Unavailable,
-	},
-	{
-		err:     opError("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTimeout: true}),
-		message: "the name server returned no address for api.example.com",
-		code:    report.Unavailable,
-		later:   true,
-	},
-	{
-		err:      opError("dial", &net.DNSError{Err: hunter2, Name: "api.example.com", IsTemporary: true}),
-		message:  "the name server returned no address for api.example.com",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err: opError("proxyconnect",
-			opError("dial", &net.DNSError{Name: "proxy.example.com", IsNotFound: true})),
-		proxy:   true,
-		message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be found",
-		code:    report.Unavailable,
-	},
-	{
-		err:      dialTimedOut,
-		message:  "api.example.com did not answer in time",
-		code:     report.Timeout,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err:      dialTimedOut,
-		proxy:    true,
-		message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not answer in time",
-		code:     report.Timeout,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err:      context.DeadlineExceeded,
-		sent:     true,
-		message:  "api.example.com did not answer in time",
-		code:     report.Timeout,
-		retryNow: true,
-		later:    true,
-		unsure:   true,
-	},
-	{
-		err:     opError("dial", syscall.ECONNREFUSED),
-		message: "nothing answers at api.example.com",
-		code:    report.Unavailable,
-		later:   true,
-	},
-	{
-		err:      opError("dial", syscall.ENETUNREACH),
-		message:  "api.example.com cannot be reached: network is unreachable",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err:      opError("proxyconnect", errors.New(hunter2)),
-		proxy:    true,
-		message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) cannot be reached",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err:     opError("proxyconnect", &tls.CertificateVerificationError{Err: x509.HostnameError{}}),
-		proxy:   true,
-		message: "the certificate of the proxy proxy.example.com:3128 (HTTPS_PROXY) is for another host",
-		code:    report.Unavailable,
-	},
-	{
-		err:     opError("proxyconnect", tls.RecordHeaderError{Msg: hunter2}),
-		proxy:   true,
-		message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) does not speak TLS",
-		code:    report.Unavailable,
-	},
-	{
-		err:     opError("socks connect", errors.New("username/password authentication failed")),
-		proxy:   true,
-		message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com",
-		code:    report.Unavailable,
-	},
-	{
-		err:     opError("socks connect", errors.New("unknown error host unreachable")),
-		proxy:   true,
-		message: "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not connect to api.example.com",
-		code:    report.Unavailable,
-		later:   true,
-	},
-	{
-		err:      opError("socks connect", io.EOF),
-		proxy:    true,
-		message:  "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err:     opError("proxyconnect", opError("remote error", errors.New("tls: "+hunter2))),
-		proxy:   true,
-		message: "no TLS connection to the proxy proxy.example.com:3128 (HTTPS_PROXY)",
-		code:    report.Unavailable,
-	},
-	{
-		err:      opError("socks connect", opError("read", syscall.ECONNRESET)),
-		proxy:    true,
-		message:  "the connection to the proxy proxy.example.com:3128 (HTTPS_PROXY) was lost",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err:      errors.New("malformed MIME header: " + hunter2),
-		proxy:    true,
-		message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) sent no answer that vbot can read",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err:      errors.New("malformed HTTP response " + hunter2),
-		sent:     true,
-		message:  "api.example.com sent no answer that vbot can read",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-		unsure:   true,
-	},
-	{
-		err:     opError("remote error", errors.New("tls: "+hunter2)),
-		message: "no TLS connection to api.example.com",
-		code:    report.Unavailable,
-	},
-	{
-		err:     errors.New("tls: " + hunter2),
-		message: "no TLS connection to api.example.com",
-		code:    report.Unavailable,
-	},
-	{
-		err:      io.EOF,
-		message:  "the connection to api.example.com was lost",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-	},
-	{
-		err:      io.ErrUnexpectedEOF,
-		sent:     true,
-		message:  "the connection to api.example.com was lost",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-		unsure:   true,
-	},
-	{
-		err:      opError("read", syscall.ECONNRESET),
-		sent:     true,
-		message:  "the connection to api.example.com was lost",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-		unsure:   true,
-	},
-	{
-		err:     &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
-		message: "the certificate of api.example.com is not trusted: its authority is unknown",
-		code:    report.Unavailable,
-	},
-	{
-		err: &tls.CertificateVerificationError{
-			Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: hunter2},
-		},
-		message: "the certificate of api.example.com has expired, or is not valid yet",
-		code:    report.Unavailable,
-	},
-	{
-		err:     &tls.CertificateVerificationError{Err: errors.New(hunter2)},
-		message: "the certificate of api.example.com is not trusted",
-		code:    report.Unavailable,
-	},
-}
-
-// What kept an answer away is said in words of vbot, of the one that is to blame.
-func TestNoAnswer(t *testing.T) {
-	base, err := parseAddress("https://api.example.com")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := New(base, nil, test)
-	for _, k := range noResponseCases {
-		c.proxy = nil
-		if k.proxy {
-			if c.proxy, err = base.Parse("http://bob:hunter2@proxy.example.com:3128"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		e := c.noResponse(k.err, k.sent, k.proxy)
-		if e.Message != k.message || e.Code != k.code || e.retryNow != k.retryNow || e.Retryable != k.later ||
-			e.Unsure != k.unsure || e.HTTPStatus != 0 {
-			t.Errorf("%v: %+v", k.err, e)
-		}
-		if strings.Contains(e.Message+e.Hint, hunter2) ||
-			strings.Contains(e.Hint, "HTTPS_PROXY") != k.proxy && e.Hint != "" &&
-				!strings.Contains(e.Hint, "name") && e.Code != report.Timeout {
-			t.Errorf("%v: hint %q", k.err, e.Hint)
-		}
-	}
-}
-
-// A server that accepts a connection, and then says nothing, is not waited for longer than a
-// handshake takes.
+// The handshake with a server that accepts a connection and sends nothing has its own time limit.
 func TestHandshakeTimeout(t *testing.T) {
 	if got := New(nil, nil, test).transport.TLSHandshakeTimeout; got <= 0 || got >= tryTimeout {
 		t.Errorf("the handshake may take %v", got)
@@ -434,17 +199,17 @@ func TestPersonal(t *testing.T) {
 		"x_pcc_pat_": false,
 	} {
 		c := New(nil, nil, test)
-		c.Use(NewSecret(token), "")
+		c.Use(secret.New(token), "")
 		if c.isPersonal() != want {
 			t.Errorf("%s: %v", token, c.isPersonal())
 		}
 	}
 }
 
-// nothing is a log that is not read.
+// nothing is a log that discards its lines.
 var nothing = log.New(io.Discard, "", 0)
 
-// What a proxy answers to CONNECT may pass, or not.
+// Whether a proxy that refuses CONNECT is tried again depends on the status.
 func TestProxyRefusals(t *testing.T) {
 	for status, want := range map[int]struct{ later, retryNow bool }{
 		301: {}, 403: {}, 404: {}, 407: {}, 408: {true, false}, 425: {true, false}, 429: {true, true},
@@ -460,8 +225,8 @@ func TestProxyRefusals(t *testing.T) {
 	}
 }
 
-// Values that are longer than any prose take no memory but for their request, also when it is
-// repeated one by one.
+// Values that are longer than any message take no memory after their request, even if they are stored one
+// by one.
 func TestManyLargeValues(t *testing.T) {
 	const size, n = 1 << 20, 16
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -478,8 +243,8 @@ func TestManyLargeValues(t *testing.T) {
 	}
 	ch := Change{Ref: Ref{Name: "app", Type: TypeSet}}
 	for i := range n {
-		ch.Pairs = append(ch.Pairs,
-			Pair{Key: fmt.Sprintf("KEY_%d", i), Value: NewSecret(strings.Repeat(string(rune('a'+i)), size))})
+		value := secret.New(strings.Repeat(string(rune('a'+i)), size))
+		ch.Pairs = append(ch.Pairs, secret.Pair{Key: fmt.Sprintf("KEY_%d", i), Value: value})
 	}
 	c := New(base, nil, test)
 	if p, err := c.StoreAll(context.Background(), ch); p.Done != n || err != nil {
@@ -490,7 +255,7 @@ func TestManyLargeValues(t *testing.T) {
 	}
 }
 
-// A large value is copied for its request, and not for anything that is longer than an answer.
+// A large value is copied for its request, but its other forms are not computed.
 func TestLargeValue(t *testing.T) {
 	const size = 16 << 20
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -506,9 +271,9 @@ func TestLargeValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := New(base, nil, test)
-	pairs := []Pair{
-		{Key: "LARGE", Value: NewSecret(strings.Repeat("x", size))},
-		{Key: "SMALL", Value: NewSecret("small")},
+	pairs := []secret.Pair{
+		{Key: "LARGE", Value: secret.New(strings.Repeat("x", size))},
+		{Key: "SMALL", Value: secret.New("small")},
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

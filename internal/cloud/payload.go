@@ -8,22 +8,33 @@ import (
 
 // A Ref identifies the secret of a request. Type and Region are "" for any.
 type Ref struct {
-	Name   string `json:"name"`
-	Type   string `json:"type"`
-	Region string `json:"region"`
+	Name   string `json:"name" text:"identifier"`
+	Type   string `json:"type" text:"identifier"`
+	Region string `json:"region" text:"identifier"`
 }
 
 // An Entry is a secret set or image pull secret in a response.
 type Entry struct{ payload }
 
-// A payload has the keys that vbot reads of responses, and of the elements of their lists.
+// A payload has the keys that vbot reads of responses, and of the elements of their lists. The tag text is
+// that of decode.
 type payload struct {
 	Ref
-	Status  string `json:"status"`
-	Source  string `json:"source"`
-	Message string `json:"errorMessage"`
-	Error   string `json:"error"`
-	Success any    `json:"success"`
+	Status  string  `json:"status" text:"identifier"`
+	Source  string  `json:"source" text:"identifier"`
+	Message string  `json:"errorMessage" text:"prose"`
+	Error   string  `json:"error" text:"prose"`
+	Denied  isFalse `json:"success"`
+}
+
+// An isFalse is set if the response has false. Any other value counts as a missing one, as the API's
+// documents do not describe the key.
+type isFalse bool
+
+// UnmarshalJSON never fails.
+func (f *isFalse) UnmarshalJSON(data []byte) error {
+	*f = string(data) == "false"
+	return nil
 }
 
 // contradicts returns how the response contradicts what was asked for, or "".
@@ -31,7 +42,7 @@ func (r *payload) contradicts(asked Ref) string {
 	if r.Error != "" {
 		return "error: " + r.Error
 	}
-	if r.Success == false {
+	if r.Denied {
 		return "success is false"
 	}
 	differs := func(what, got, want string) string {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A request is one call of the API.
@@ -26,7 +26,7 @@ type request struct {
 	path   []string // below /v1
 	query  url.Values
 	body   map[string]any // strings, booleans and lists; or nil
-	pairs  []Pair         // in the body
+	pairs  []secret.Pair  // in the body
 	asked  Ref            // what the response must not contradict
 }
 
@@ -44,6 +44,43 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 	if r.body != nil {
 		body, _ = json.Marshal(r.body)
 	}
+	c.protectValues(r)
+	r.doing = cmp.Or(c.doing, r.doing)
+	end := c.Now().Add(c.CallTimeout)
+	all, cancel := c.WithTimeout(ctx, c.CallTimeout)
+	defer cancel()
+	unsure := false // a try may have taken effect
+	for try := 1; ; try++ {
+		f := c.send(all, r, body, into)
+		if f == nil {
+			c.tokenGood = true
+			return nil
+		}
+		unsure = unsure || f.Unsure && r.method != http.MethodGet
+		pause := c.pauseAfter(try) + f.retryAfter
+		mayRetry := f.retryNow && try < maxTries && all.Err() == nil
+		isTooLong := pause > end.Sub(c.Now())
+		if mayRetry && !isTooLong {
+			c.Note("%s", f.retryNote(r.doing, try+1, pause))
+			c.Pause(all, pause) // ignore the error: the next try fails if all has ended
+			if ctx.Err() == nil {
+				continue
+			}
+		}
+		switch {
+		case ctx.Err() != nil && unsure:
+			return interrupted(r.doing)
+		case ctx.Err() != nil:
+			return context.Canceled // it cannot have taken effect
+		case mayRetry && isTooLong:
+			f.addLongWait()
+		}
+		return f.failure(r.doing, try, unsure)
+	}
+}
+
+// protectValues remembers which names the response may repeat, and which values it may not.
+func (c *Client) protectValues(r request) {
 	for _, name := range append(r.path, r.asked.Region) {
 		c.publicNames[name] = true
 	}
@@ -52,45 +89,6 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 	}
 	for _, p := range r.pairs {
 		c.protect(p.Value)
-	}
-	r.doing = cmp.Or(c.doing, r.doing)
-	began := c.Now()
-	all, cancel := c.WithTimeout(ctx, c.CallTimeout)
-	defer cancel()
-	unsure := false
-	for try := 1; ; try++ {
-		f := c.send(all, r, body, into)
-		if f == nil {
-			c.tokenGood = true
-			return nil
-		}
-		unsure = (unsure || f.Unsure) && r.method != http.MethodGet
-		left := c.CallTimeout - c.Now().Sub(began)
-		again := f.retryNow && try < maxTries && all.Err() == nil
-		pause := c.pauseAfter(try) + f.retryAfter
-		if again && pause > left {
-			again = false
-			if f.retryAfter > 0 {
-				f.Message += fmt.Sprintf("; the API asks to wait %v, longer than vbot waits", f.retryAfter)
-			}
-		}
-		if again {
-			when := ""
-			if f.retryAfter > 0 {
-				when = fmt.Sprintf(" in %v", pause.Round(time.Second))
-			}
-			const note = "%s: %s; trying again%s (%d of %d)"
-			c.Note(fmt.Sprintf(note, r.doing, f.Message, when, try+1, maxTries))
-			c.Pause(all, pause) // ignore the error: the next try fails if all has ended
-		}
-		switch {
-		case ctx.Err() != nil && unsure:
-			return interrupted(r.doing)
-		case ctx.Err() != nil:
-			return context.Canceled // it cannot have taken effect
-		case !again:
-			return f.failure(r.doing, try, unsure)
-		}
 	}
 }
 
@@ -146,7 +144,7 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 		return c.noResponse(err, true, false)
 	}
 	if resp.StatusCode > 299 {
-		return c.errorResponse(resp, data)
+		return c.errorResponse(r, resp, data)
 	}
 	if resp.StatusCode == http.StatusNoContent && r.method == http.MethodDelete {
 		return nil
@@ -184,7 +182,7 @@ func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http
 		return nil, invalid("the request is invalid")
 	}
 	req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
-	req.Header.Set("User-Agent", c.UserAgent)
+	req.Header.Set("User-Agent", c.Program)
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
-	"fmt"
 	"slices"
 	"strings"
 
 	"vbot/internal/report"
+	"vbot/internal/secret"
+	"vbot/internal/system"
 )
 
 // Signing in: the command line, the environment and the login file become a client.
@@ -18,28 +19,28 @@ const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 // Open returns a client without a token. Use it only if there are no problems. The API's address
 // and the organization come from the environment; organization is the one from the command line,
 // "" if it was not given.
-func Open(d Deps, organization string) (c *Client, problems report.Problems) {
-	base, err := parseAddress(cmp.Or(d.Getenv("VBOT_API_URL"), Address))
+func Open(s system.System, organization string) (c *Client, problems report.Problems) {
+	base, err := parseAddress(cmp.Or(s.Getenv("VBOT_API_URL"), Address))
 	if err != nil {
 		problems.Add("VBOT_API_URL", "VBOT_API_URL", "%v", err)
 	}
-	proxy := cmp.Or(d.Getenv("HTTPS_PROXY"), d.Getenv("https_proxy"))
+	proxy := cmp.Or(s.Getenv("HTTPS_PROXY"), s.Getenv("https_proxy"))
 	if proxy != "" && !IsProxy(proxy) {
 		problems.Add("HTTPS_PROXY", "HTTPS_PROXY",
 			"must be the address of a proxy, such as http://proxy.example.com:3128; "+
 				"percent-encode special characters of its user and password")
 	}
 	var roots *x509.CertPool
-	if name := d.Getenv("VBOT_CA_FILE"); name != "" {
-		name = d.Path(name)
+	if name := s.Getenv("VBOT_CA_FILE"); name != "" {
+		name = s.Path(name)
 		if roots, err = authorities(name); err != nil {
 			problems.Add("VBOT_CA_FILE", "VBOT_CA_FILE", "%s: %v", name, report.Cause(err))
 		}
 	}
-	c = New(base, roots, d)
+	c = New(base, roots, s)
 	c.Organization = organization
 	if organization == "" {
-		c.Organization = d.Getenv("VBOT_ORGANIZATION")
+		c.Organization = s.Getenv("VBOT_ORGANIZATION")
 		if c.Organization != "" && !IsSegment(c.Organization) {
 			rule := cmp.Or(pastedAlong(c.Organization), SegmentRule)
 			problems.Add("VBOT_ORGANIZATION", "VBOT_ORGANIZATION", "%s", rule)
@@ -50,9 +51,9 @@ func Open(d Deps, organization string) (c *Client, problems report.Problems) {
 
 // SignIn returns a client with a token and, if it is known, the organization. It sends no
 // request. The error lists all problems.
-func SignIn(d Deps, organization string) (*Client, error) {
-	c, problems := Open(d, organization)
-	token := strings.TrimRight(d.Getenv("VBOT_TOKEN"), "\r\n")
+func SignIn(s system.System, organization string) (*Client, error) {
+	c, problems := Open(s, organization)
+	token := strings.TrimRight(s.Getenv("VBOT_TOKEN"), "\r\n")
 	source := "VBOT_TOKEN"
 	// Read the file only if it is needed, because it may be broken.
 	if token == "" || c.Organization == "" {
@@ -71,18 +72,18 @@ func SignIn(d Deps, organization string) (*Client, error) {
 	}
 	switch {
 	case len(problems) > 0:
-		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		return nil, problems.Err()
 	case token == "":
 		return nil, &report.Failure{Code: report.Unauthorized, Message: "not signed in", Hint: howToSignIn}
 	}
-	c.Use(NewSecret(token), source)
+	c.Use(secret.New(token), source)
 	return c, nil
 }
 
 // readLogin reads the login file. hasToken says that the token is known, so that only the organization
 // is needed; then neither a broken file nor a file for another address is a problem.
 func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile, Login, error) {
-	file, err := FindLoginFile(c.Deps)
+	file, err := FindLoginFile(c.System)
 	if err != nil {
 		if hasToken || len(*problems) > 0 {
 			err = nil
@@ -93,7 +94,7 @@ func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile,
 	switch {
 	case err != nil && hasToken:
 		const ignored = "ignoring %s, as the token is in VBOT_TOKEN: %v"
-		c.Note(fmt.Sprintf(ignored, file.Path, report.Cause(err)))
+		c.Note(ignored, file.Path, report.Cause(err))
 	case err != nil:
 		problems.Add("config_file", file.Path, "%v", report.Cause(err))
 	}
@@ -110,6 +111,14 @@ func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile,
 	return file, stored, nil
 }
 
+// tokenWithSource returns "the token from FILE", or "the token" if the source is not known.
+func (c *Client) tokenWithSource() string {
+	if c.TokenFrom == "" {
+		return "the token"
+	}
+	return "the token from " + c.TokenFrom
+}
+
 // otherToken returns the hint for a token that the API rejects.
 func (c *Client) otherToken() string {
 	switch c.TokenFrom {
@@ -122,7 +131,7 @@ func (c *Client) otherToken() string {
 }
 
 // Use sets the token. from is its source, for messages: a variable, a file, or "".
-func (c *Client) Use(token Secret, from string) {
+func (c *Client) Use(token secret.Value, from string) {
 	c.token = token
 	c.TokenFrom = from
 	c.protect(token)

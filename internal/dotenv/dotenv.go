@@ -10,39 +10,40 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // A Fault is an error in a line of a file. The message may repeat keys but no other
 // text of the file, which may be secret.
 type Fault struct {
-	Line    int
+	Line    int // from 1
 	Message string
+	IsEmpty bool // it is that a key has no value
 }
 
 // A reader reads one file. Use the pairs only if there are no faults.
 type reader struct {
 	text   string // the rest of the file
 	line   int    // the number of its first line, from 1
-	pairs  []cloud.Pair
+	pairs  []secret.Pair
 	faults []Fault
 	blank  bool           // a value may be empty
 	first  map[string]int // the line of each key
-	before before         // the line before this one
+	before previousLine
 }
 
 // Parse reads one JSON object of strings, if data begins with a brace, or a dotenv file. A byte-order
 // mark is skipped, also at the beginning of a line, where two files were joined. Invalid and duplicate
 // keys are faults, and so are empty values unless blank is set.
-func Parse(data string, blank bool) ([]cloud.Pair, []Fault) {
+func Parse(data string, blank bool) ([]secret.Pair, []Fault) {
 	if report.IsUTF16([]byte(data[:min(2, len(data))])) {
-		return nil, []Fault{{1, report.UTF16}}
+		return nil, []Fault{{Line: 1, Message: report.UTF16}}
 	}
 	number := 0
 	for line := range strings.Lines(data) {
 		if number++; !utf8.ValidString(line) {
-			return nil, []Fault{{number, "the file is not valid UTF-8"}}
+			return nil, []Fault{{Line: number, Message: "the file is not valid UTF-8"}}
 		}
 	}
 	data = strings.TrimPrefix(data, "\ufeff")
@@ -85,7 +86,7 @@ func isJSON(data string) bool {
 // format, or nil.
 func otherFormat(data string) *Fault {
 	if strings.HasPrefix(strings.TrimSpace(data), "[") && json.Valid([]byte(data)) {
-		return &Fault{1, jsonArray}
+		return &Fault{Line: 1, Message: jsonArray}
 	}
 	number := 0
 	for line := range strings.Lines(data) {
@@ -97,43 +98,45 @@ func otherFormat(data string) *Fault {
 		name, rest, isMapping := strings.Cut(line, ":")
 		const expected = "; expected lines KEY=VALUE, or a JSON object"
 		switch {
-		case line == "---", isMapping && cloud.IsKey(name) && (rest == "" || rest[0] == ' '):
+		case line == "---", isMapping && secret.IsKey(name) && (rest == "" || rest[0] == ' '):
 			if isKubernetesSecret(data) {
-				return &Fault{number, kubernetesSecret}
+				return &Fault{Line: number, Message: kubernetesSecret}
 			}
-			return &Fault{number, "the file is YAML" + expected}
-		case line[0] == '[' && cloud.IsName(strings.Trim(line, "[]"), len(line), "._- "):
-			return &Fault{number, "the file is TOML or INI" + expected}
+			return &Fault{Line: number, Message: "the file is YAML" + expected}
+		case line[0] == '[' && secret.IsName(strings.Trim(line, "[]"), len(line), "._- "):
+			return &Fault{Line: number, Message: "the file is TOML or INI" + expected}
 		}
 		return nil
 	}
 	return nil
 }
 
-// Empty ends the message of a fault about an empty value.
-const Empty = "the value is empty"
+// fault adds a fault of a line.
+func (r *reader) fault(line int, message string) {
+	r.faults = append(r.faults, Fault{Line: line, Message: message})
+}
 
-// add adds a key with its value, or the fault of either.
+// add adds a key with its value, or the fault of either. message is what is wrong with the value, "" if
+// that is to be checked.
 func (r *reader) add(line int, key, value, message string) {
 	if isOnlyLineEnds(value) {
 		value = ""
 	}
-	secret := cloud.NewSecret(value)
+	pair := secret.Pair{Key: key, Value: secret.New(value), Line: line}
+	wrong := cmp.Or(message, ValueFault(pair.Value, r.blank))
 	was, twice := r.first[key]
-	message = cmp.Or(message, ValueFault(secret, r.blank))
 	switch {
-	case !cloud.IsKey(key):
-		message = "invalid key; " + cloud.KeyRule // do not repeat it: it may be part of a secret
-	case message != "":
-		message = key + ": " + message
+	case !secret.IsKey(key):
+		r.fault(line, "invalid key; "+secret.KeyRule) // do not repeat it: it may be part of a secret
+	case wrong != "":
+		isEmpty := message == "" && value == ""
+		r.faults = append(r.faults, Fault{Line: line, Message: key + ": " + wrong, IsEmpty: isEmpty})
 	case twice:
-		message = fmt.Sprintf("%s is already set on line %d", key, was)
+		r.fault(line, fmt.Sprintf("%s is already set on line %d", key, was))
 	default:
 		r.first[key] = line
-		r.pairs = append(r.pairs, cloud.Pair{Key: key, Value: secret, Line: line})
-		return
+		r.pairs = append(r.pairs, pair)
 	}
-	r.faults = append(r.faults, Fault{line, message})
 }
 
 // isOnlyLineEnds reports whether nothing but ends of lines is in a value, as in a file to which an
@@ -141,10 +144,10 @@ func (r *reader) add(line int, key, value, message string) {
 func isOnlyLineEnds(value string) bool { return strings.Trim(value, "\r\n") == "" }
 
 // ValueFault returns why a value cannot be stored unchanged, or "". blank allows an empty one.
-func ValueFault(value cloud.Secret, blank bool) string {
+func ValueFault(value secret.Value, blank bool) string {
 	switch {
 	case isOnlyLineEnds(value.Reveal()) && !blank:
-		return Empty
+		return "the value is empty"
 	case !utf8.ValidString(value.Reveal()):
 		return "the value is not valid UTF-8" // JSON would change it
 	case strings.ContainsRune(value.Reveal(), 0):
@@ -163,10 +166,10 @@ func (r *reader) readJSON() {
 	}
 	members, at, fault := report.Members([]byte(r.text))
 	if fault != "" {
-		if strings.HasPrefix(fault, "invalid character") { // it has a character of the file
+		if isFromParser(fault, r.text) {
 			fault = "invalid JSON"
 		}
-		r.faults = []Fault{{line(at), fault}}
+		r.faults = []Fault{{Line: line(at), Message: fault}}
 		return
 	}
 	for _, m := range members {
@@ -180,6 +183,15 @@ func (r *reader) readJSON() {
 		}
 		r.add(line(m.At), m.Key, value, message)
 	}
+}
+
+// isFromParser reports whether the fault of a text is the message of encoding/json, which quotes a
+// character of the text. report.Members has messages of its own for common errors of syntax.
+func isFromParser(fault, text string) bool {
+	var first json.RawMessage
+	err := json.NewDecoder(strings.NewReader(text)).Decode(&first)
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	return ok && fault == syntax.Error()
 }
 
 // readDotenv reads the lines of a dotenv file:
@@ -199,16 +211,16 @@ func (r *reader) readDotenv() {
 		r.text = strings.TrimPrefix(r.text, "\ufeff")
 		r.skipBlanks()
 		text, previous := r.peek(), r.before
-		r.before = lineBefore(text)
+		r.before = newPreviousLine(text)
 		switch {
 		case text == "" || text[0] == '#':
 			r.rest()
-			r.before = before{}
+			r.before = previousLine{}
 		case beginsPEM(text):
 			r.skipPEM()
 		case previous.continuesIn(text):
 			r.rest()
-			r.faults = append(r.faults, Fault{line, continues})
+			r.fault(line, continues)
 		default:
 			r.readPair(line)
 		}
@@ -223,7 +235,7 @@ func (r *reader) readPair(line int) {
 		return
 	}
 	r.rest()
-	r.faults = append(r.faults, Fault{line, "missing =; a value of several lines needs quotes"})
+	r.fault(line, "missing =; a value of several lines needs quotes")
 }
 
 // key reads the text before the =. ok is false if the line has none.
@@ -335,12 +347,12 @@ func (r *reader) rest() string {
 // Split reads an argument with several pairs, in which values with white space
 // are in double quotes: A=1 B="two words". It returns nil if the argument does not
 // consist of several pairs, and errAmbiguous if it may be one pair or several.
-func Split(arg string) (pairs []cloud.Pair, err error) {
+func Split(arg string) (pairs []secret.Pair, err error) {
 	const blanks = " \t\r\n"
 	inner := false // the last value is unquoted and contains an =
 	for rest := strings.Trim(arg, blanks); rest != ""; {
 		key, after, ok := strings.Cut(rest, "=")
-		if !ok || !cloud.IsKey(key) {
+		if !ok || !secret.IsKey(key) {
 			return nil, nil
 		}
 		quoted := strings.HasPrefix(after, `"`) && closingQuote(after) > 0
@@ -355,7 +367,7 @@ func Split(arg string) (pairs []cloud.Pair, err error) {
 			value = after[1 : end-1]
 		}
 		inner = !quoted && strings.Contains(strings.TrimRight(value, "="), "=")
-		pairs = append(pairs, cloud.Pair{Key: key, Value: cloud.NewSecret(value)})
+		pairs = append(pairs, secret.Pair{Key: key, Value: secret.New(value)})
 		rest = strings.TrimLeft(after[end:], blanks)
 		if rest != "" && strings.ContainsAny(after[end:len(after)-len(rest)], "\r\n") {
 			err = errAmbiguous
@@ -386,12 +398,12 @@ func closingQuote(s string) int {
 
 // One reads KEY=VALUE literally, except that it removes double quotes around a
 // value with white space. ok is false if there is no =.
-func One(arg string) (p cloud.Pair, ok bool) {
+func One(arg string) (p secret.Pair, ok bool) {
 	key, value, ok := strings.Cut(arg, "=")
 	n := len(value)
 	isQuoted := n >= 2 && value[0] == '"' && value[n-1] == '"'
 	if isQuoted && strings.ContainsAny(value, " \t\r\n") {
 		value = value[1 : n-1]
 	}
-	return cloud.Pair{Key: key, Value: cloud.NewSecret(value)}, ok
+	return secret.Pair{Key: key, Value: secret.New(value)}, ok
 }

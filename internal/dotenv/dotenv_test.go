@@ -8,10 +8,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"vbot/internal/cloud"
+	"vbot/internal/secret"
 )
 
-// read is what parseSecrets makes of a file, as text: the pairs, or the faults.
+// read returns what Parse returns, as text: the pairs or, if there are any, the faults.
 func read(data string) string {
 	pairs, faults := Parse(data, false)
 	var out []string
@@ -33,7 +33,7 @@ func fileCases() []fileCase {
 	const after = `: unexpected text after the closing "`
 	long := strings.Repeat("K", 64)
 	return []fileCase{
-		// What other tools store wrong, refuse, or read as it is meant.
+		// Syntax that tools read in different ways.
 		{`K='a b'`, `K="a b"`},
 		{`K=v # note`, `K="v"`},
 		{`K="v" # note`, `K="v"`},
@@ -65,6 +65,13 @@ func fileCases() []fileCase {
 		{"{\n// c\n\"K\": \"v\"}", "2: JSON has no comments; remove this one"},
 		{"{'K': 'v'}", "1: JSON strings need double quotes"},
 		{"{\"K\": v}", "1: invalid JSON"},
+		{"{\"K\" \"v\"}", "1: invalid JSON"},
+		{"{\"K\":\n\"v\" \"L\"}", "2: invalid JSON"},
+		{"{\"K\": \"\\x\"}", "1: invalid JSON"},
+		{"{\"K\": \"a\tb\"}", "1: invalid JSON"},
+		{"{K: 1}", "1: invalid JSON"},
+		{"{\"K\": \"v\"", "1: the JSON ends too early: a bracket or quote is not closed"},
+		{"{\"K\": \"v\"}x", "1: unexpected text after the JSON object"},
 		{"# c\n\nK: v\nL: w", "3: the file is YAML; expected lines KEY=VALUE, or a JSON object"},
 		{"---\nK: v", "1: the file is YAML; expected lines KEY=VALUE, or a JSON object"},
 		{"[env]\nK = 'v'", "1: the file is TOML or INI; expected lines KEY=VALUE, or a JSON object"},
@@ -74,7 +81,7 @@ func fileCases() []fileCase {
 		{
 			"a bad line\nK=\nL=1\n=x",
 			"1: missing =; a value of several lines needs quotes\n2: K: the value is empty\n4: invalid " +
-				"key; " + cloud.KeyRule,
+				"key; " + secret.KeyRule,
 		},
 		{"K=a#b", `K="a#b"`},
 		{"K=a=b==", `K="a=b=="`},
@@ -123,13 +130,13 @@ func fileCases() []fileCase {
 		{"K='open\nL=1\na bad line", "1: K: missing closing '"},
 		{
 			"bad key='x\ny'\nL=1\nK",
-			"1: invalid key; " + cloud.KeyRule + "\n4: missing =; a value of several lines needs quotes",
+			"1: invalid key; " + secret.KeyRule + "\n4: missing =; a value of several lines needs quotes",
 		},
 		{long + "=v", long + `="v"`},
-		{long + "K=v", "1: invalid key; " + cloud.KeyRule},
+		{long + "K=v", "1: invalid key; " + secret.KeyRule},
 		{"1-a_B=v", `1-a_B="v"`},
 		{"K:v", "1: missing =; a value of several lines needs quotes"},
-		{"é=v", "1: invalid key; " + cloud.KeyRule},
+		{"é=v", "1: invalid key; " + secret.KeyRule},
 		{"K=1\nK=\nK=2", "2: K: the value is empty\n3: K is already set on line 1"},
 	}
 }
@@ -142,13 +149,28 @@ func TestDotenv(t *testing.T) {
 	}
 }
 
-// quoteDotenv writes a pair in the form that holds the most.
+// A fault says by a field, not by its text, that a value is empty.
+func TestEmptyValues(t *testing.T) {
+	for in, want := range map[string]bool{
+		"K=": true, "K=''": true, `K="\n"`: true, `{"K": ""}`: true, `{"K": "\n"}`: true,
+		"K='": false, "K=\x00": false, `{"K": 1}`: false, `{"K": null}`: false, "k k=": false, "K": false,
+	} {
+		_, faults := Parse(in, false)
+		if len(faults) != 1 || faults[0].IsEmpty != want {
+			t.Errorf("%q: %+v", in, faults)
+		}
+		if pairs, faults := Parse(in, true); want && (len(pairs) != 1 || faults != nil) {
+			t.Errorf("%q, blank: %+v", in, faults)
+		}
+	}
+}
+
+// quoteDotenv writes a pair in double quotes, in which every value can be written.
 func quoteDotenv(key, value string) string {
 	return key + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + "\"\n"
 }
 
-// Whatever is read, it does not panic, no fault repeats a value, and what is read is
-// read again from what is written.
+// No file makes Parse panic, and pairs that are written again are read as the same pairs.
 func FuzzDotenv(f *testing.F) {
 	for _, s := range []string{
 		"", "K=v", "export K = 'a\nb' # c\r\nL=\"\\n\\\\\"", "\ufeffK=#", "K=\"", "K", "=", "K='\r'\rL=\xff",
@@ -171,7 +193,7 @@ func FuzzDotenv(f *testing.F) {
 		var keys []string
 		for _, p := range pairs {
 			if v := p.Value.Reveal(); v == "" || !utf8.ValidString(v) || strings.Contains(v, "\x00") ||
-				strings.Contains(v, "\r") || !cloud.IsKey(p.Key) || slices.Contains(keys, p.Key) {
+				strings.Contains(v, "\r") || !secret.IsKey(p.Key) || slices.Contains(keys, p.Key) {
 				t.Fatalf("%q: bad pair %s", data, p.Key)
 			}
 			keys = append(keys, p.Key)
@@ -190,7 +212,7 @@ func FuzzDotenv(f *testing.F) {
 	})
 }
 
-// What is read of a JSON object is what encoding/json has.
+// Of a JSON object, Parse reads the same strings as encoding/json.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{
 		"{}", `{"K": "v"}`, "{\"K\":\n\"\\ud83d\\ude00\", \"L\": \"\"}", `{"K": "v", "K": "w"}`,
@@ -218,7 +240,7 @@ func FuzzObject(f *testing.F) {
 	})
 }
 
-// A pair as an argument never panics, and never changes a value that has no quotes.
+// No argument makes Split panic, and it never changes a value without quotes.
 func FuzzSplitPairs(f *testing.F) {
 	for _, s := range []string{"", "A", "A=1 B=2", `A="x y" B=`, "A=b=c D=e", "A=\"", "A=\n"} {
 		f.Add(s)
@@ -280,7 +302,29 @@ func TestSplitPairs(t *testing.T) {
 	}
 }
 
-// In a large object each key is found without reading all before it again.
+// One argument is one pair, whose value is not changed, but for quotes around white space.
+func TestOne(t *testing.T) {
+	for arg, want := range map[string]string{
+		`A=1`: `A "1"`, `A=`: `A ""`, `=`: ` ""`, `A=b=c`: `A "b=c"`, `A= 1 `: `A " 1 "`, "A=\n": `A "\n"`,
+		`A="two words"`: `A "two words"`, `A="a` + "\t" + `b"`: `A "a\tb"`,
+		"A=\"a\n\"": `A "a\n"`, `A=" "`: `A " "`,
+		`A="x"`: `A "\"x\""`, `A=""`: `A "\"\""`, `A="`: `A "\""`, `A="a b`: `A "\"a b"`,
+		`A=a b"`:  `A "a b\""`,
+		`A='a b'`: `A "'a b'"`, `A=two words`: `A "two words"`,
+	} {
+		pair, ok := One(arg)
+		if got := fmt.Sprintf("%s %q", pair.Key, pair.Value.Reveal()); got != want || !ok {
+			t.Errorf("One(%q) is %s, %v, want %s", arg, got, ok, want)
+		}
+	}
+	for _, arg := range []string{"", "KEY", "two words"} {
+		if pair, ok := One(arg); ok || pair.Key != arg || !pair.Value.Empty() {
+			t.Errorf("One(%q) is a pair of %q", arg, pair.Key)
+		}
+	}
+}
+
+// Reading a large object takes time in proportion to its keys.
 func TestManyKeysInJSON(t *testing.T) {
 	const n = 200_000
 	var b strings.Builder
@@ -290,7 +334,7 @@ func TestManyKeysInJSON(t *testing.T) {
 	}
 	b.WriteString(`"K0": "again"}`)
 	pairs, faults := Parse(b.String(), false)
-	if want := fmt.Sprint([]Fault{{n + 1, "K0 is already set on line 1"}}); len(pairs) != n ||
+	if want := fmt.Sprint([]Fault{{Line: n + 1, Message: "K0 is already set on line 1"}}); len(pairs) != n ||
 		fmt.Sprint(faults) != want {
 		t.Errorf("%d pairs, faults %v", len(pairs), faults)
 	}

@@ -21,36 +21,36 @@ const (
 // wrap base64 at 64 (PEM) or 76 columns (MIME), terminals and editors anywhere.
 const minWrapped = 32
 
-// before is what the next line needs to know about a line.
-type before struct {
+// A previousLine is what the next line needs to know about the one before it. The zero value is no line.
+type previousLine struct {
 	isWrapped bool // it ends in long base64 without padding
 	isBare    bool // it has no key: it is already refused
 }
 
-// lineBefore returns what the next line needs to know about a line without the blanks at its beginning.
-func lineBefore(text string) before {
+// newPreviousLine returns what the next line needs to know about a line. text has no blanks at its beginning.
+func newPreviousLine(text string) previousLine {
 	_, value, hasKey := strings.Cut(text, "=")
 	if !hasKey {
 		value = text
 	}
 	value = strings.TrimSuffix(strings.Trim(value, " \t"), `\`) // as in a shell
 	isWrapped := len(value) >= minWrapped && isBase64(value, "+/-_")
-	return before{isWrapped: isWrapped, isBare: !hasKey}
+	return previousLine{isWrapped: isWrapped, isBare: !hasKey}
 }
 
 // continuesIn reports whether the next line is the end of a value: it is all base64 with padding, and what
 // is before the padding is not a name as people give them. In a value that is already refused, such a name
 // counts only if base64 cannot end like this.
-func (b before) continuesIn(text string) bool {
+func (p previousLine) continuesIn(text string) bool {
 	text = strings.TrimRight(text, " \t")
 	name := strings.TrimRight(text, "=")
 	padding := len(text) - len(name)
-	if !b.isWrapped || padding < 1 || padding > 2 || name == "" {
+	if !p.isWrapped || padding < 1 || padding > 2 || name == "" {
 		return false
 	}
 	const capitals, lower = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 	if strings.Trim(name, capitals+"0123456789_") == "" {
-		return b.isBare && len(text)%4 == 0
+		return p.isBare && len(text)%4 == 0
 	}
 	// In the alphabet for URLs, lower_case= is base64 as well.
 	isMixed := strings.ContainsAny(name, capitals) && strings.ContainsAny(name, lower)
@@ -92,7 +92,7 @@ func (r *reader) skipPEM() {
 		last = r.line
 		hasEnd = strings.Contains(r.rest(), endOfPEM) && !isFirst
 	}
-	r.before = before{}
+	r.before = previousLine{}
 	lines := fmt.Sprintf("lines %d to %d are", first, last)
 	if first == last {
 		lines = fmt.Sprintf("line %d is", first)
@@ -102,5 +102,5 @@ func (r *reader) skipPEM() {
 	if !hasEnd {
 		message = lines + " a PEM without quotes and without its END line"
 	}
-	r.faults = append(r.faults, Fault{first, message})
+	r.fault(first, message)
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// long is a line of base64 as programs wrap it.
+// long is a line of base64, wrapped at 76 columns.
 var long = strings.Repeat("c2VjcmV0", 9) + "aGVh"
 
-// A value that goes on in the next line without quotes is refused as a whole, and nothing of it is shown.
+// A value without quotes that continues in the next line is refused, and no part of it is shown.
 func TestWrappedValues(t *testing.T) {
 	const (
 		missing = "missing =; a value of several lines needs quotes"
@@ -44,7 +44,7 @@ func TestWrappedValues(t *testing.T) {
 		{
 			name: "a refused value, and an empty one",
 			in:   "K=" + long + "\n" + long + "\nEMPTY=",
-			want: "2: " + missing + "\n3: EMPTY: " + Empty,
+			want: "2: " + missing + "\n3: EMPTY: the value is empty",
 		},
 		{name: "without a key", in: long + "\nc2VjcmV0LXRhaWw=", want: "1: " + missing + "\n2: " + continues},
 
@@ -53,7 +53,7 @@ func TestWrappedValues(t *testing.T) {
 		{
 			name: "PEM with blanks",
 			in:   "K= " + key + " \nL=",
-			want: "1: lines 1 to 5 are" + pem + "\n6: L: " + Empty,
+			want: "1: lines 1 to 5 are" + pem + "\n6: L: the value is empty",
 		},
 		{name: "PEM without its key", in: key + "\nL=1", want: "1: lines 1 to 5 are" + pem},
 		{name: "PEM in the next line", in: "K=x\n" + key, want: "2: lines 2 to 6 are" + pem},
@@ -91,7 +91,7 @@ func TestWrappedValues(t *testing.T) {
 	}
 }
 
-// What looks almost like such a value is read as it is meant.
+// Lines that only resemble a continued value are read as pairs.
 func TestLinesThatContinueNothing(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"an empty value", "K=" + long + "\nEMPTY=\nL2_=", `K="` + long + `" EMPTY="" L2_=""`},

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A TooLargeError is the error of a file that is larger than a limit.
+// A TooLargeError says that a file is larger than a limit.
 type TooLargeError struct {
 	Limit int64 // bytes
 }
@@ -25,7 +25,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// Read reads all of r, at most limit bytes. If there is more, it returns a *TooLargeError and no data.
+// Read reads all of r. If that is more than limit bytes, it returns a *TooLargeError and no data.
 func Read(r io.Reader, limit int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err == nil && int64(len(data)) > limit {

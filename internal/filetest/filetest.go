@@ -1,4 +1,4 @@
-// Package filetest makes files for tests, and looks at what they left.
+// Package filetest has helpers for tests that create files and compare directories.
 package filetest
 
 import (
@@ -21,8 +21,8 @@ var (
 	fresh atomic.Int64 // how many paths Fresh has returned
 )
 
-// Dir returns a directory of the test. It is the same one each time, because creating one may
-// take longer than the rest of a test.
+// Dir returns a temporary directory of the test, the same one each time: creating one may take longer than
+// the rest of a test.
 func Dir(t testing.TB) string {
 	t.Helper()
 	if dir, ok := dirs.Load(t); ok {
@@ -35,7 +35,7 @@ func Dir(t testing.TB) string {
 	return dir.(string)
 }
 
-// Fresh returns a path in Dir at which there is nothing.
+// Fresh returns a path in Dir at which nothing exists.
 func Fresh(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(Dir(t), strconv.FormatInt(fresh.Add(1), 10))
@@ -51,7 +51,7 @@ func Put(t testing.TB, dir, name, data string) {
 	}
 }
 
-// Link creates a link, or skips the test under Wine, which cannot create one.
+// Link creates a symbolic link called at to the path to. It skips the test under Wine, which has no links.
 func Link(t testing.TB, to, at string) {
 	t.Helper()
 	if err := os.Symlink(to, at); err != nil {
@@ -64,8 +64,8 @@ func Link(t testing.TB, to, at string) {
 	}
 }
 
-// Tree returns all files below dir, by path with slashes. A link counts as a file whose
-// content is its target. Tree is empty if dir does not exist.
+// Tree returns the contents of all files below dir, by path with slashes. That of a link is "link to " and
+// its target. Tree is empty if dir does not exist.
 func Tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	tree := map[string]string{}
@@ -90,7 +90,8 @@ func Tree(t testing.TB, dir string) map[string]string {
 	return tree
 }
 
-// Listing returns every name below dir with its type and content.
+// Listing returns a line for dir and each path below it: its type, and the SHA-256 of a file or a link's
+// target.
 func Listing(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -117,10 +118,36 @@ func Listing(t testing.TB, dir string) string {
 	return b.String()
 }
 
-// Thorough reports whether tests try all cases instead of a sample: VBOT_TEST_THOROUGH is set.
+// Cases plays the cases of a text file. Each begins with a line `=== ` and what it is about. play gets the
+// other lines of a case, reads its input from them, and returns them as they should be. With update, Cases
+// writes these to the file.
+func Cases(t *testing.T, file string, update bool, play func(lines string) string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var updated []string
+	for _, section := range strings.Split("\n"+string(text), "\n=== ")[1:] {
+		about, lines, _ := strings.Cut(section, "\n")
+		want := strings.TrimSpace(lines) + "\n"
+		got := play(want)
+		updated = append(updated, "=== "+about+"\n"+got)
+		if got != want && !update {
+			t.Errorf("%s:\n%s\nwant\n%s", about, got, want)
+		}
+	}
+	if update {
+		if err := os.WriteFile(file, []byte(strings.Join(updated, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Thorough reports whether tests are to try all cases instead of a sample: VBOT_TEST_THOROUGH is set.
 func Thorough() bool { return os.Getenv("VBOT_TEST_THOROUGH") != "" }
 
-// Rounds returns how many random inputs a test tries: sample or, if tests are thorough, all.
+// Rounds returns the number of random inputs for a test: sample or, if tests are thorough, all.
 func Rounds(sample, all int) int {
 	if Thorough() {
 		return all

@@ -6,13 +6,15 @@ import (
 	"encoding/hex"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 )
 
-// BaseDir is the folder of the bases: the files of the project as vbot wrote them, of which every merge
-// starts. A base is compressed, and its name is the SHA-256 of its text in hex. So no program that walks a
-// project reads or changes it (formatters, linters, search and replace, Renovate, Dependabot), Git keeps the
-// bases of two branches side by side, and a base that somebody changed is noticed.
+// BaseDir is the folder of the bases: the files of the project as vbot wrote them, which are the common
+// ancestors in merges. A base is compressed, and its name is the SHA-256 of its text in hex. So no program
+// that walks a project reads or changes it (formatters, linters, search and replace, Renovate, Dependabot),
+// Git keeps the bases of two branches side by side, and a base that somebody changed is noticed.
 const BaseDir = ".vbot/base"
 
 // basePath returns where the base with this SHA-256, in hex, is.
@@ -77,4 +79,55 @@ func (t *Target) bases() (texts map[string][]byte, names []string, err error) {
 		}
 	}
 	return texts, names, nil
+}
+
+// planBases adds the bases that the files need after the run, and the removal of the others.
+func (u *updatePlanner) planBases(t *Target) error {
+	u.plan.noteDir(basePath("x"))
+	for _, sum := range slices.Sorted(maps.Keys(u.needed)) {
+		if u.bases[sum] != nil {
+			continue
+		}
+		s := Step{Path: basePath(sum), data: pack(u.needed[sum]), Action: Created, phase: basePhase}
+		found, err := u.plan.examine(t, s.Path)
+		switch {
+		case err != nil:
+			return err
+		case found.at != s.Path: // nothing, or a conflict of the whole directory
+		case found.mode.IsRegular(): // a damaged one, of whatever size
+			s.Action, s.Before = Replaced, found.hash
+		default:
+			u.plan.block(s.Path, "a "+typeName(found.mode)+" is in the way of a file of vbot")
+			continue
+		}
+		u.plan.Steps = append(u.plan.Steps, s)
+	}
+	return u.planUnneededBases(t)
+}
+
+// planUnneededBases adds the removal of bases that no file needs, once the record is written. But the base
+// of a file that is removed goes before the file: a missing file with a base counts as deleted by its owner,
+// and this one must not if the run is killed and the next one writes it again.
+func (u *updatePlanner) planUnneededBases(t *Target) error {
+	ofRemoved := map[string]bool{}
+	for _, s := range u.plan.Steps {
+		if s.Action == Removed {
+			ofRemoved[u.Was.Files[s.Path]] = true
+		}
+	}
+	for _, sum := range u.baseNames {
+		switch {
+		case u.needed[sum] != nil:
+		case !ofRemoved[sum]:
+			u.plan.unneeded = append(u.plan.unneeded, basePath(sum))
+		default:
+			found, err := u.plan.examine(t, basePath(sum))
+			if err != nil {
+				return err
+			}
+			s := Step{Path: basePath(sum), Action: Removed, Before: found.hash, phase: basePhase}
+			u.plan.Steps = append(u.plan.Steps, s)
+		}
+	}
+	return nil
 }

@@ -2,9 +2,31 @@ package project
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
+
+// Diff returns a patch from the existing files to the updated ones, with conflicts between markers. If only
+// is not "", it has the file of that path alone. With check, it also has files that were deleted or cannot be
+// merged.
+func (p *Plan) Diff(only string, check bool) string {
+	var b strings.Builder
+	for _, s := range p.Steps {
+		switch {
+		case IsInternal(s.Path) || s.Path == RecordName || only != "" && s.Path != only:
+		case !s.Guide && (s.State == Unchanged || s.State == ""):
+		case s.Guide && s.Action != Created && s.Action != Replaced:
+		case s.State != Missing && s.Before == "":
+			const why = "it is not a regular file, is too large or cannot be read"
+			fmt.Fprintf(&b, "%s differs, but cannot be compared: %s\n", s.Path, why)
+		case s.Action == Created, s.Action == Replaced, s.Action == Removed,
+			check && (s.Action == Missing || s.State == Pending):
+			b.WriteString(unified(s.Path, s.found, s.data))
+		}
+	}
+	return b.String()
+}
 
 // unified returns the unified diff from before to after, for `patch -p1`. The two files must
 // differ; nil means no file. Files that take too long to compare are only named.
@@ -60,11 +82,11 @@ func unified(name string, before, after []byte) string {
 // linesOf returns the lines of a file, with their line ends.
 func linesOf(data []byte) []string { return slices.Collect(strings.Lines(string(data))) }
 
-// A change has the lines that replace the lines [from, to) of the original file.
+// A change replaces the lines [from, to) of the old file by lines of the new one. Indices are from 0.
 type change struct {
 	from, to int
 	lines    []string
-	at       int // the index of its first line in the new file, or of the line after it
+	at       int // the index in the new file of its first line or, if it has none, of the next line
 }
 
 // end is the index of the line after the change.
@@ -77,9 +99,11 @@ func changes(a, b []string) (list []change, ok bool) {
 	x, y := newSides(a, b)
 	x.leaveOut(y)
 	y.leaveOut(x)
-	d := &differ{a: x, b: y, forward: make([]int, len(a)+len(b)+3), backward: make([]int, len(a)+len(b)+3)}
-	d.middle = len(b) + 1
-	if !d.compare(0, len(x.kept), 0, len(y.kept)) {
+	d := &differ{a: x, b: y}
+	for _, f := range []*frontier{&d.forward, &d.backward} {
+		f.reached, f.middle = make([]int, len(a)+len(b)+3), len(b)+1
+	}
+	if !d.findChanges(0, len(x.kept), 0, len(y.kept)) {
 		return nil, false
 	}
 	x.align(y)
@@ -104,7 +128,7 @@ func changes(a, b []string) (list []change, ok bool) {
 
 // A side is one of two files that are compared.
 type side struct {
-	lines      []int // a number for each distinct line of both files
+	lines      []int // its lines; equal lines of both files have equal numbers
 	count      []int // how often each distinct line is in the file
 	changed    []bool
 	start, end int   // the lines between the common beginning and the common end of both files
@@ -115,7 +139,8 @@ type side struct {
 func newSides(a, b []string) (x, y *side) {
 	numbers := map[string]int{}
 	number := func(lines []string) *side {
-		s := &side{changed: make([]bool, len(lines)+1)} // one more, always false, ends the last change
+		// The last element is always false, and ends the last change.
+		s := &side{changed: make([]bool, len(lines)+1)}
 		for _, line := range lines {
 			n, ok := numbers[line]
 			if !ok {
@@ -147,15 +172,15 @@ func newSides(a, b []string) (x, y *side) {
 	return x, y
 }
 
-// How many lines of the other file equal a line: none, few, or many.
+// How many lines of the other file equal a line.
 const (
-	unmatched = iota
+	unmatched = iota // none
 	matched
-	common
+	common // many: see leaveOut
 )
 
-// leaveOut chooses the lines to compare. Lines that are not in the other file are certainly
-// changed. So are frequent lines, such as blank ones, among these.
+// leaveOut chooses the lines to compare. Lines that are not in the other file are changed in any case.
+// Frequent lines, such as blank ones, among these count as changed, too.
 func (s *side) leaveOut(other *side) {
 	many := 1 // about the square root of the number of lines
 	for n := len(s.lines); n > 0; n >>= 2 {
@@ -207,25 +232,60 @@ func amongUnmatched(kinds []int, i, start, end int) bool {
 }
 
 // A differ finds the shortest edit script from a to b (Myers 1986, "An O(ND) Difference Algorithm and Its
-// Variations", the linear refinement). A diagonal is a difference of indices in a and b.
+// Variations", the linear refinement).
 type differ struct {
-	a, b *side
-	// The furthest indices in a that were reached on each diagonal, from the beginning and from the end.
-	forward, backward []int
-	middle            int // the index of diagonal 0 in both
+	a, b              *side
+	forward, backward frontier // of the search from the beginning, and from the end
 }
+
+// A frontier is how far a search has come on each diagonal. A diagonal is a difference of indices in a and b.
+type frontier struct {
+	reached   []int // the furthest index in a on each diagonal
+	middle    int   // the index of diagonal 0 in reached
+	low, high int   // the diagonals of the search so far
+}
+
+// on returns the furthest index in a on a diagonal.
+func (f *frontier) on(diagonal int) *int { return &f.reached[f.middle+diagonal] }
+
+// start begins a search at an index in a.
+func (f *frontier) start(diagonal, index int) {
+	f.low, f.high = diagonal, diagonal
+	*f.on(diagonal) = index
+}
+
+// widen adds a diagonal at each end, or takes one away where it would be outside of [lowest, highest].
+// unreached is the index in a of a diagonal on which the search has not been yet.
+func (f *frontier) widen(lowest, highest, unreached int) {
+	if f.low > lowest {
+		f.low--
+		*f.on(f.low - 1) = unreached
+	} else {
+		f.low++
+	}
+	if f.high < highest {
+		f.high++
+		*f.on(f.high + 1) = unreached
+	} else {
+		f.high--
+	}
+}
+
+// has reports whether the search has been on a diagonal.
+func (f *frontier) has(diagonal int) bool { return f.low <= diagonal && diagonal <= f.high }
 
 // maxCost is the maximum number of removed and added lines; with more, comparing stops. vbot writes
 // no file of 2,000 lines.
 const maxCost = 4000
 
+// same reports whether the kept lines i of a and j of b are equal.
 func (d *differ) same(i, j int) bool {
 	return d.a.lines[d.a.kept[i]] == d.b.lines[d.b.kept[j]]
 }
 
-// compare marks what is changed in the kept lines [a0, a1) and [b0, b1). It reports false if that
+// findChanges notes what is changed in the kept lines [a0, a1) and [b0, b1). It reports false if that
 // would take too long.
-func (d *differ) compare(a0, a1, b0, b1 int) bool {
+func (d *differ) findChanges(a0, a1, b0, b1 int) bool {
 	for a0 < a1 && b0 < b1 && d.same(a0, b0) {
 		a0, b0 = a0+1, b0+1
 	}
@@ -242,66 +302,37 @@ func (d *differ) compare(a0, a1, b0, b1 int) bool {
 		return true
 	}
 	i, j, ok := d.split(a0, a1, b0, b1)
-	return ok && d.compare(a0, i, b0, j) && d.compare(i, a1, j, b1)
+	return ok && d.findChanges(a0, i, b0, j) && d.findChanges(i, a1, j, b1)
 }
 
 // split returns a point on a shortest path through the box. It searches from both ends.
 func (d *differ) split(a0, a1, b0, b1 int) (i, j int, ok bool) {
-	forward := func(diagonal int) *int { return &d.forward[d.middle+diagonal] }
-	backward := func(diagonal int) *int { return &d.backward[d.middle+diagonal] }
 	lowest, highest := a0-b1, a1-b0 // the diagonals of the box
 	first, last := a0-b0, a1-b1
 	odd := (first-last)%2 != 0
-	fromLow, fromHigh, toLow, toHigh := first, first, last, last
-	*forward(first), *backward(last) = a0, a1
-	const never = int(^uint(0) >> 1)
-	for cost := 1; cost <= maxCost; cost++ {
-		// The range of diagonals grows by one at each end, or shrinks where it would leave the box.
-		if fromLow > lowest {
-			fromLow--
-			*forward(fromLow - 1) = -1
-		} else {
-			fromLow++
-		}
-		if fromHigh < highest {
-			fromHigh++
-			*forward(fromHigh + 1) = -1
-		} else {
-			fromHigh--
-		}
-		for k := fromHigh; k >= fromLow; k -= 2 {
-			i := *forward(k + 1)
-			if before := *forward(k - 1); before >= i {
-				i = before + 1
+	forward, backward := &d.forward, &d.backward
+	forward.start(first, a0)
+	backward.start(last, a1)
+	for range maxCost {
+		forward.widen(lowest, highest, -1)
+		for k := forward.high; k >= forward.low; k -= 2 {
+			i := max(*forward.on(k + 1), *forward.on(k - 1)+1)
+			for i < a1 && i-k < b1 && d.same(i, i-k) {
+				i++
 			}
-			for ; i < a1 && i-k < b1 && d.same(i, i-k); i++ {
-			}
-			*forward(k) = i
-			if odd && toLow <= k && k <= toHigh && *backward(k) <= i {
+			*forward.on(k) = i
+			if odd && backward.has(k) && *backward.on(k) <= i {
 				return i, i - k, true
 			}
 		}
-		if toLow > lowest {
-			toLow--
-			*backward(toLow - 1) = never
-		} else {
-			toLow++
-		}
-		if toHigh < highest {
-			toHigh++
-			*backward(toHigh + 1) = never
-		} else {
-			toHigh--
-		}
-		for k := toHigh; k >= toLow; k -= 2 {
-			i := *backward(k + 1) - 1
-			if before := *backward(k - 1); before < *backward(k + 1) {
-				i = before
+		backward.widen(lowest, highest, math.MaxInt)
+		for k := backward.high; k >= backward.low; k -= 2 {
+			i := min(*backward.on(k + 1)-1, *backward.on(k - 1))
+			for i > a0 && i-k > b0 && d.same(i-1, i-k-1) {
+				i--
 			}
-			for ; i > a0 && i-k > b0 && d.same(i-1, i-k-1); i-- {
-			}
-			*backward(k) = i
-			if !odd && fromLow <= k && k <= fromHigh && i <= *forward(k) {
+			*backward.on(k) = i
+			if !odd && forward.has(k) && i <= *forward.on(k) {
 				return i, i - k, true
 			}
 		}

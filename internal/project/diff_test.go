@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"vbot/internal/filetest"
 )
 
-// patched applies a unified diff of one file, as patch would without tolerance: each line
-// must be where the diff says.
+// patched applies a unified diff of one file, as patch would without fuzz: each line must be where the diff
+// says.
 func patched(before []byte, diff string) ([]byte, error) {
 	old := slices.Collect(strings.Lines(string(before)))
 	lines := slices.Collect(strings.Lines(diff))
@@ -60,7 +62,7 @@ func patched(before []byte, diff string) ([]byte, error) {
 	return []byte(strings.Join(append(out, old[taken:]...), "")), nil
 }
 
-// Whatever two files hold, the diff leads from one to the other.
+// The diff of any two files, applied to the first, gives the second.
 func FuzzUnified(f *testing.F) {
 	f.Add([]byte("a\nb\nc\n"), []byte("a\nx\nc"))
 	f.Add([]byte(""), []byte("\n"))
@@ -136,7 +138,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// fewestChanges is how many lines, of two characters each, must go or come.
+// fewestChanges returns the least number of lines, of two characters each, to remove from a or add to it.
 func fewestChanges(a, b string) int {
 	switch {
 	case a == "" || b == "":
@@ -145,4 +147,20 @@ func fewestChanges(a, b string) int {
 		return fewestChanges(a[2:], b[2:])
 	}
 	return 1 + min(fewestChanges(a[2:], b), fewestChanges(a, b[2:]))
+}
+
+// A file of up to 1 MiB is compared; a larger one is not read.
+func TestDiffOfALargeFile(t *testing.T) {
+	for size, want := range map[int]string{
+		maxSize: "--- a/a\n+++ b/a\n@@ -1,1 +1,5 @@\n-xx",
+		maxSize + 1: "a differs, but cannot be compared: it is not a regular file, is too large or cannot " +
+			"be read\n",
+	} {
+		dir := t.TempDir()
+		filetest.Put(t, dir, "a", strings.Repeat("x", size))
+		_, p := updating(t, dir, map[string][]byte{"a": []byte("new")}, "a")
+		if diff := p.Diff("", true); !strings.HasPrefix(diff, want) || len(p.Conflicts) != 1 {
+			t.Errorf("%d bytes: %.200q", size, diff)
+		}
+	}
 }

@@ -4,15 +4,13 @@ package project
 
 import (
 	"io"
-	"io/fs"
 	"os"
 	"syscall"
 )
 
-// lock keeps other runs of vbot from writing below root until it is closed or the
-// process ends, even if it is killed. It leaves no file. The error is fs.ErrExist if
-// another run has the lock; any other error says why locking is impossible, as on file
-// systems without locks. NFS cannot lock a directory.
+// lock keeps other runs of vbot from writing below root until it is closed or the process ends, even if it is
+// killed. It leaves no file. The error is errLocked if another run has the lock; any other error says why
+// locking is impossible, as on file systems without locks. NFS cannot lock a directory.
 func lock(root *os.Root) (io.Closer, error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -20,7 +18,7 @@ func lock(root *os.Root) (io.Closer, error) {
 	}
 	if err = syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == syscall.EWOULDBLOCK {
 		dir.Close()
-		return nil, fs.ErrExist
+		return nil, errLocked
 	}
 	return unlocker{dir}, err
 }

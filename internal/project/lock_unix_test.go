@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A target that is closed is unlocked, even while a process that is being started has a copy
-// of the lock's file.
+// Closing a target unlocks it, even while a process that is being started has a copy of the lock's file.
 func TestUnlockedWhileAProcessStarts(t *testing.T) {
 	dir := t.TempDir()
 	target, err := Lock(dir)

@@ -1,147 +1,111 @@
 package project
 
 import (
+	"bytes"
+	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// A merged file combines a file, its owner's edits and vbot's changes.
-type merged struct {
-	// text has the edits and the changes; where they conflict, both between markers.
-	text []byte
-	// conflicts are the line numbers, from 1, at which conflicts begin in the owner's file.
-	conflicts []int
+// merge merges the changes of this version into an edited file, or refuses to, with a reason.
+func (u *updatePlanner) merge(s *Step) {
+	mine := withLF(s.found)
+	if line := markersAt(mine); line > 0 {
+		s.Marked = line
+		u.refuse(s, fmt.Sprintf("it has conflict markers from line %d on: resolve them first", line))
+		return
+	}
+	base := s.base
+	if s.isReadable() && u.hasChanges(s.Path, base, mine) {
+		base = u.Rendered()[s.Path]
+	}
+	if base != nil && bytes.Equal(base, s.data) {
+		s.Action = Kept
+		return
+	}
+	s.State = Pending
+	if !s.isReadable() {
+		u.refuse(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged into it")
+		return
+	}
+	m, ok := merge3(base, mine, s.data, u.Now.Vbot) // without a base, everything that differs conflicts
+	switch {
+	case !ok:
+		u.refuse(s, "too many lines differ to compare them")
+	case len(m.conflicts) > 0:
+		s.Why = "your edits conflict with vbot's changes at line " + lineNumbers(m.conflicts)
+		if base == nil {
+			s.Why = "its base in " + BaseDir + " is missing or damaged, so vbot cannot tell what you edited"
+		}
+		u.plan.conflict(s.Path, s.Why)
+		s.Conflicts = m.conflicts
+		s.replaceBy(m.text)
+	case bytes.Equal(m.text, mine): // the file already has all changes
+		s.State, s.Action = Edited, Kept
+	default:
+		s.Why = "your edits stay"
+		s.replaceBy(m.text)
+	}
 }
 
-// The markers of conflicts, as `git merge-file` writes them.
-const (
-	markMine   = "<<<<<<< yours"
-	markMiddle = "======="
-	markTheirs = ">>>>>>> vbot " // and a version
-)
-
-// merge3 returns mine with the changes from base to theirs, by the rules of `git merge-file` (diff3):
-// changes conflict where they overlap or touch, one unchanged line separates them, and equal changes
-// count once. What the lines mean makes no difference. version is vbot's, for the markers. merge3 reports
-// false if comparing would take too long.
-func merge3(base, mine, theirs []byte, version string) (m merged, ok bool) {
-	old, ours, others := linesOf(base), linesOf(mine), linesOf(theirs)
-	edits, ok := changes(old, ours)
-	updates, fits := changes(old, others)
-	if !ok || !fits {
-		return merged{}, false
+// hasChanges reports whether a file already has all changes of the recorded configuration to its base: an
+// update to that configuration merged the file before it was killed.
+func (u *updatePlanner) hasChanges(name string, base, mine []byte) bool {
+	rendered := u.Rendered()[name]
+	if base == nil || rendered == nil || bytes.Equal(base, rendered) {
+		return false
 	}
-	var out []string
-	done := 0 // lines of mine that are in out
-	for _, r := range regions(edits, updates) {
-		out = append(out, ours[done:r.mine.start]...)
-		done = r.mine.end
-		yours, vbots := ours[r.mine.start:r.mine.end], others[r.theirs.start:r.theirs.end]
-		if !r.conflict {
-			out = append(out, vbots...)
-			continue
-		}
-		if slices.Equal(yours, vbots) {
-			out = append(out, yours...)
-			continue
-		}
-		line := r.mine.start + 1
-		for len(yours) > 0 && len(vbots) > 0 && yours[0] == vbots[0] {
-			line++
-			out = append(out, yours[0])
-			yours = yours[1:]
-			vbots = vbots[1:]
-		}
-		var after []string
-		for len(yours) > 0 && len(vbots) > 0 && yours[len(yours)-1] == vbots[len(vbots)-1] {
-			after = append([]string{yours[len(yours)-1]}, after...)
-			yours, vbots = yours[:len(yours)-1], vbots[:len(vbots)-1]
-		}
-		m.conflicts = append(m.conflicts, line)
-		out = append(out, markMine+"\n")
-		out = append(out, ended(yours)...)
-		out = append(out, markMiddle+"\n")
-		out = append(out, ended(vbots)...)
-		out = append(out, markTheirs+version+"\n")
-		out = append(out, after...)
-	}
-	m.text = []byte(strings.Join(append(out, ours[done:]...), ""))
-	return m, true
+	m, ok := merge3(base, mine, rendered, u.Now.Vbot)
+	return ok && len(m.conflicts) == 0 && bytes.Equal(m.text, mine)
 }
 
-// ended returns the lines, with a line end after the last one.
-func ended(lines []string) []string {
-	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
-		return append(slices.Clone(lines[:n-1]), lines[n-1]+"\n")
+// replaceBy makes the step write a merged text, with the line ends of the existing file.
+func (s *Step) replaceBy(text []byte) {
+	if n := bytes.Count(s.found, crlf); n > 0 && n == bytes.Count(s.found, newline) {
+		text = bytes.ReplaceAll(text, newline, crlf)
 	}
-	return lines
+	s.Action, s.Merged, s.data = Replaced, true, text
 }
 
-// A span is a range of lines, [start, end).
-type span struct{ start, end int }
-
-// A region has the lines of all three files where theirs differs from base, and perhaps mine, too.
-type region struct {
-	base, mine, theirs span
-	conflict           bool // mine differs there, too, in another way
-}
-
-// regions returns, in order, the regions of mine that need changes from theirs. Changes that are only
-// in mine, or the same in both, need nothing.
-func regions(mine, theirs []change) (list []region) {
-	// add adds a region, or joins it with the last one if they touch.
-	add := func(r region, ofMine bool) {
-		if n := len(list); n > 0 {
-			last := &list[n-1]
-			if r.mine.start <= last.mine.end || r.theirs.start <= last.theirs.end {
-				last.conflict = last.conflict || r.conflict || ofMine
-				last.base.end, last.mine.end, last.theirs.end = r.base.end, r.mine.end, r.theirs.end
-				return
-			}
-		}
-		if !ofMine {
-			list = append(list, r)
-		}
-	}
-	toMine, toTheirs := 0, 0 // what to add to an index of base, after the changes so far
-	for len(mine) > 0 || len(theirs) > 0 {
-		var m, t change
+// markersAt returns the number of the first line with a conflict marker, from 1, or 0. One of vbot's markers
+// is enough; of Git's markers, the first and the last must be there.
+func markersAt(text []byte) int {
+	first, n := 0, 0
+	for line := range strings.Lines(string(text)) {
+		n++
+		line = strings.TrimRight(line, "\r\n")
+		begins := strings.HasPrefix(line, markBegin)
 		switch {
-		case len(theirs) == 0 || len(mine) > 0 && mine[0].to < theirs[0].from:
-			m, mine = mine[0], mine[1:]
-			add(region{
-				base:   span{m.from, m.to},
-				mine:   span{m.at, m.end()},
-				theirs: span{m.from + toTheirs, m.to + toTheirs},
-			}, true)
-			toMine = m.end() - m.to
-			continue
-		case len(mine) == 0 || theirs[0].to < mine[0].from:
-			t, theirs = theirs[0], theirs[1:]
-			add(region{
-				base:   span{t.from, t.to},
-				mine:   span{t.from + toMine, t.to + toMine},
-				theirs: span{t.at, t.end()},
-			}, false)
-			toTheirs = t.end() - t.to
-			continue
-		}
-		m, t = mine[0], theirs[0]
-		if equal := m.from == t.from && m.to == t.to && slices.Equal(m.lines, t.lines); !equal {
-			from, to := min(m.from, t.from), max(m.to, t.to)
-			add(region{
-				base:     span{from, to},
-				mine:     span{m.at - (m.from - from), m.end() + (to - m.to)},
-				theirs:   span{t.at - (t.from - from), t.end() + (to - t.to)},
-				conflict: true,
-			}, false)
-		}
-		if m.to >= t.to {
-			theirs, toTheirs = theirs[1:], t.end()-t.to
-		}
-		if t.to >= m.to {
-			mine, toMine = mine[1:], m.end()-m.to
+		case line == markMine, strings.HasPrefix(line, markTheirs):
+			return cmp.Or(first, n)
+		case begins && first == 0:
+			first = n
+		case strings.HasPrefix(line, markEnd) && first > 0:
+			return first
 		}
 	}
-	return list
+	return 0
+}
+
+// withLinesOf returns the text, followed by the lines of before that it does not have: files that Git
+// ignored may still exist, and must not be committed.
+func withLinesOf(text, before []byte) []byte {
+	has := linesOf(text)
+	for _, line := range linesOf(before) {
+		if strings.TrimSpace(line) != "" && !slices.Contains(has, line) {
+			has = append(ended(has), line)
+		}
+	}
+	return []byte(strings.Join(has, ""))
+}
+
+// lineNumbers returns the numbers as a list for people: "3, 17".
+func lineNumbers(lines []int) string {
+	var words []string
+	for _, line := range lines {
+		words = append(words, strconv.Itoa(line))
+	}
+	return strings.Join(words, ", ")
 }

@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// keepNeeded keeps files that an update would remove, if a remaining file imports or names them. The
-// reason of the step names that file.
+// keepNeeded keeps files that an update would remove, if a remaining file imports or names them. Why of the
+// step names that file.
 func (t *Target) keepNeeded(p *Plan) error {
 	if p.Count(Removed) == 0 {
 		return nil
@@ -70,17 +70,18 @@ func (t *Target) keepIgnored(p *Plan) error {
 
 // stay keeps a file that the update would remove.
 func (s *Step) stay(why string) {
-	s.Action, s.State, s.needed, s.newBase, s.Why = Kept, "", true, s.base, why
+	s.Action, s.State, s.Why = Kept, "", why
 }
 
 // A source is a text file that may need others.
 type source struct{ path, text string }
 
-// maxSources limits how many of the owner's own files are read; a project that vbot writes has about 100.
+// maxSources limits how many files are read that vbot did not write. It is about 20 times as many as vbot
+// writes.
 const maxSources = 2000
 
-// ownersFiles returns the sources that will differ from what vbot writes: edited files, and the owner's
-// own.
+// ownersFiles returns the sources that will differ from what vbot writes: edited files, and files that vbot
+// did not write.
 func (t *Target) ownersFiles(p *Plan) (list []source, err error) {
 	byVbot := map[string]bool{}
 	for _, s := range p.Steps {
@@ -123,7 +124,7 @@ func (t *Target) ownersFiles(p *Plan) (list []source, err error) {
 	return list, nil
 }
 
-// generatedFolders are not written by people.
+// generatedFolders are the names of folders with files that nobody edits.
 var generatedFolders = []string{"node_modules", "__pycache__", "dist", "wheels", "models", "recordings"}
 
 var (

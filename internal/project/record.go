@@ -3,31 +3,30 @@ package project
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 
 	"vbot/internal/report"
 )
 
-// A Record describes what vbot wrote, so that --check and --update know which files are unedited. It
-// lists all files that vbot writes for the configuration, even if an existing file of that name was
-// kept, or it was deleted: a file that differs from its hash is edited. --keep-existing keeps an
-// existing record, too, because it still describes the files beside it.
-//
-// BaseDir has each file as vbot wrote it: the base of every merge. Files that are written once have none.
+// A Record describes what vbot wrote, so that --check and --update know which files are unedited: a file that
+// differs from its hash is edited. It lists all files that vbot writes for the configuration, even if an
+// existing file of that name was kept, or it was deleted. --keep-existing keeps an existing record, too,
+// because it still describes the files beside it.
 type Record struct {
-	// Vbot is the version that wrote it; "" if there is no record.
+	// Vbot is the version that wrote the record, "" if there is none.
 	Vbot   string          `json:"vbot"`
 	Config json.RawMessage `json:"config"`
-	// Files are the SHA-256 of the bases in hex, or notVbots, by path, without guides, which contain their
-	// version.
+	// Files are the SHA-256 of the bases in hex, or userOwnedHash, by path. It lacks the guides: they contain
+	// vbot's version, so that their hashes would differ after each update.
 	Files map[string]string `json:"files"`
-	// Guides are the SHA-256 of the guides that an unfinished update is replacing.
-	Guides map[string]string `json:"guides,omitempty"`
+	// OldGuides are the SHA-256 in hex of the guides that an unfinished update is replacing, by path.
+	OldGuides map[string]string `json:"guides,omitempty"`
 }
+
+// userOwnedHash stands in the record for the hash of a file that no update writes or changes: one that was
+// there before the project, or that was deleted with its folder.
+const userOwnedHash = ""
 
 // RecordName is the path of the record in a project.
 const RecordName = ".vbot.json"
@@ -39,15 +38,14 @@ const attributesName = ".vbot/.gitattributes"
 var attributesData = []byte("# What vbot wrote, for updates. Commit it, and do not edit it.\n" +
 	"base/* binary linguist-generated\n")
 
-// IsOwn reports whether only vbot reads the file: the bases, and the files beside them.
-func IsOwn(name string) bool { return strings.HasPrefix(name, ".vbot/") }
+// IsInternal reports whether only vbot reads the file: the bases, and the files beside them.
+func IsInternal(name string) bool { return strings.HasPrefix(name, ".vbot/") }
 
-// isRecorded reports whether the record lists a file. It does not list guides, because they contain their
-// version.
-func isRecorded(name string) bool { return !IsGuide(name) && !IsOwn(name) && name != RecordName }
+// isRecorded reports whether the record lists a file of this path.
+func isRecorded(name string) bool { return !IsGuide(name) && !IsInternal(name) && name != RecordName }
 
-// writtenOnce are the files that belong to the project's owner from the moment they exist. They have no
-// base, and no update changes them.
+// writtenOnce are the paths of files that belong to the project's owner once they exist. They have no base,
+// and no update changes them.
 var writtenOnce = []string{
 	".github/workflows/test.yml",
 	"server/agent.py",
@@ -73,7 +71,8 @@ func NewRecord(version string, config any, files map[string][]byte) (*Record, er
 	return r, err
 }
 
-// AddRecord adds the record of the files, and their bases.
+// AddRecord adds to the files their record, their bases, and the file of attributes. config is what a
+// --config file may hold.
 func AddRecord(version string, config any, files map[string][]byte) error {
 	r, err := NewRecord(version, config, files)
 	if err != nil {
@@ -106,87 +105,48 @@ func (r *Record) sameOrigin(other *Record) bool {
 	return r.Vbot == other.Vbot && a.String() == b.String()
 }
 
-// Record reads the record, which may list only these paths, because the project may come from somebody
-// else. In Config, blanks replace the text before the configuration, so that problems with it have the
-// lines and columns of the file.
-func (t *Target) Record(paths []string) (*Record, error) {
-	found, err := t.look(RecordName)
-	switch {
-	case err == nil && found.at == "":
-		return &Record{}, nil
-	case err == nil && (!found.mode.IsRegular() || found.size > maxSize):
-		return nil, report.One(report.InvalidConfig, RecordName, RecordName,
-			"must be a regular file of at most 1 MiB")
-	case err == nil && found.hash == "":
-		err = fs.ErrPermission
-	}
+// planRecord adds the new record, and the file of attributes beside the bases if it is missing.
+func (u *updatePlanner) planRecord(t *Target) error {
+	attributes, err := u.plan.examine(t, attributesName)
 	if err != nil {
-		return nil, report.IOError("reading "+t.path(RecordName), err)
+		return err
 	}
-	r, problems := parseRecord(found.data, paths)
-	if len(problems) > 0 {
-		return r, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+	if attributes.at == "" {
+		s := Step{Path: attributesName, data: attributesData, Action: Created, phase: basePhase}
+		u.plan.Steps = append(u.plan.Steps, s)
 	}
-	return r, nil
+	found, err := u.plan.examine(t, RecordName)
+	if err != nil {
+		return err
+	}
+	now := &Record{Vbot: u.Now.Vbot, Config: u.Now.Config, Files: u.hashes}
+	s := Step{Path: RecordName, found: found.data, Before: found.hash, phase: recordPhase}
+	if s.data, err = now.bytes(); err != nil {
+		return err
+	}
+	switch {
+	case found.at == "":
+		s.Action = Created
+	case bytes.Equal(withLF(found.data), s.data):
+		s.Action = Unchanged
+	default:
+		s.Action = Replaced
+		if !u.Was.sameOrigin(now) {
+			u.plan.interim, err = u.interim(now).bytes()
+		}
+	}
+	u.plan.Steps = append(u.plan.Steps, s)
+	return err
 }
 
-// parseRecord reads a record that may list only these paths.
-func parseRecord(data []byte, paths []string) (r *Record, problems report.Problems) {
-	r = &Record{}
-	add := func(offset int, format string, args ...any) {
-		at := report.Place(RecordName, data, offset)
-		problems.Add(at, "", "%s: %s", at, fmt.Sprintf(format, args...))
-	}
-	members, at, fault := report.Members(data)
-	if fault != "" {
-		add(at, "%s", fault)
-		return r, problems
-	}
-	into := map[string]any{ // nil once it was read
-		"vbot":   &r.Vbot,
-		"config": &r.Config,
-		"files":  &r.Files,
-		"guides": &r.Guides,
-	}
-	configAt := 0
-	for _, m := range members {
-		if m.Key == "config" {
-			configAt = m.ValueAt
-		}
-		switch field, known := into[m.Key]; {
-		case known && field == nil:
-			add(m.At, "%s appears twice", m.Key)
-		case known && json.Unmarshal(m.Value, field) != nil:
-			add(m.ValueAt, "%s: unexpected value", m.Key)
-		}
-		into[m.Key] = nil
-	}
-	if r.Config == nil {
-		add(0, "config is missing")
-	}
-	if r.Files == nil {
-		add(0, "files is missing")
-	}
-	if len(problems) > 0 {
-		return &Record{}, problems
-	}
-	isOdd := func(c rune) bool { return c <= ' ' || c > '~' }
-	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isOdd) {
-		add(0, "vbot: expected a version")
-		r.Vbot = ""
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Files)) {
-		if !slices.Contains(paths, name) {
-			at := max(0, bytes.Index(data, []byte(`"`+name+`"`)))
-			add(at, "%q is not the path of a file that vbot writes", name)
+// interim returns the record while an update runs: that of the new version and configuration, but with the
+// old hashes.
+func (u *updatePlanner) interim(now *Record) *Record {
+	r := &Record{Vbot: now.Vbot, Config: now.Config, Files: u.Was.Files, OldGuides: map[string]string{}}
+	for _, s := range u.plan.Steps {
+		if s.Guide && s.Action == Replaced {
+			r.OldGuides[s.Path] = s.Before
 		}
 	}
-	before := bytes.Map(func(r rune) rune {
-		if r == '\n' {
-			return r
-		}
-		return ' '
-	}, data[:configAt])
-	r.Config = append(before, r.Config...)
-	return r, problems
+	return r
 }

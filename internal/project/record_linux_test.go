@@ -11,10 +11,10 @@ import (
 	"vbot/internal/report"
 )
 
-// unprivileged runs f as a user who may not read what has no modes; root may read all.
+// unprivileged runs f as a user for whom permissions count: root may read everything.
 func unprivileged(t *testing.T, dir string, f func()) {
 	t.Helper()
-	runtime.LockOSThread() // the user is one of this thread
+	runtime.LockOSThread() // Setfsuid is for one thread
 	defer runtime.UnlockOSThread()
 	user := os.Geteuid()
 	if user == 0 {
@@ -32,7 +32,7 @@ func unprivileged(t *testing.T, dir string, f func()) {
 	syscall.Setfsuid(os.Geteuid())
 }
 
-// A record that may not be read is not a broken one.
+// An unreadable record is an I/O error, and not an invalid record.
 func TestUnreadableRecord(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, RecordName, "{}")
@@ -50,8 +50,7 @@ func TestUnreadableRecord(t *testing.T) {
 	}
 }
 
-// A file that may not be read ends no run: it is in the way of a new project, and in an old one
-// it is edited.
+// An unreadable file is a conflict in a new project, and counts as edited in an update.
 func TestUnreadableFile(t *testing.T) {
 	dir := t.TempDir()
 	filetest.Put(t, dir, "a", "mine")
@@ -64,20 +63,20 @@ func TestUnreadableFile(t *testing.T) {
 	}
 	defer target.Close()
 	unprivileged(t, dir, func() {
-		p, err := target.Plan(map[string][]byte{"a": nil, "b": nil}, false, nil)
+		p, err := target.PlanCreate(map[string][]byte{"a": nil, "b": nil}, false, nil)
 		if err != nil || len(p.Conflicts) != 1 ||
 			p.Conflicts[0].Message != "exists, and is unreadable or larger than 1 MiB" {
 			t.Errorf("a new project: %+v, %v", p, err)
 		}
 		was := &Record{Files: map[string]string{"a": hexSum([]byte("mine"))}}
-		p, err = target.Update(updateTo(t, map[string][]byte{"a": []byte("x")}, was))
+		p, err = target.PlanUpdate(updateTo(t, map[string][]byte{"a": []byte("x")}, was))
 		if err != nil || p.Steps[0].Path != "a" || p.Steps[0].State != Pending || p.Steps[0].Before != "" {
 			t.Errorf("an old one: %+v, %v", p, err)
 		}
 	})
 }
 
-// A pipe in the place of a base is a conflict that names it; nobody waits for what comes out of it.
+// A pipe in the place of a base is a conflict that names it. It is not opened, which would wait forever.
 func TestPipeInPlaceOfABase(t *testing.T) {
 	files := texts{"a.py": "1\n2\n3\n"}
 	f := newFolder(t, "0.1.0", files)
@@ -98,7 +97,7 @@ func TestPipeInPlaceOfABase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := target.Update(updateTo(t, files.bytes(), was))
+	p, err := target.PlanUpdate(updateTo(t, files.bytes(), was))
 	if err != nil {
 		t.Fatal(err)
 	}

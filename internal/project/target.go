@@ -2,114 +2,26 @@ package project
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 
 	"vbot/internal/report"
 )
 
-// maxFileName is the maximum length of a file name on common systems, in bytes.
-const maxFileName = 255
-
-// Suggest suggests a directory for the project: dir itself if it contains a project or only
-// hidden files, otherwise a new directory in it.
-func Suggest(dir string) string {
-	entries, _ := os.ReadDir(dir)
-	isVisible := func(e os.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }
-	if Has(dir, RecordName) || !slices.ContainsFunc(entries, isVisible) {
-		return "."
-	}
-	name := "my-bot"
-	for n := 2; Has(dir, name); n++ {
-		name = fmt.Sprintf("my-bot-%d", n)
-	}
-	return name
-}
-
-// Describe describes what is at dir. It returns an error if a project cannot go
-// there, and changes nothing.
-func Describe(dir string) (note string, err error) {
-	root, err := openRoot(dir)
-	if err != nil {
-		return "", err
-	}
-	if root == nil {
-		return "a new directory", nil
-	}
-	root.Close()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return "", ioFailure("reading "+dir, err)
-	}
-	if _, err := os.Readlink(dir); err == nil {
-		note = "a link to a directory; "
-	}
-	if len(entries) == 0 {
-		return note + "an empty directory", nil
-	}
-	var names []string
-	for _, e := range entries[:min(len(entries), 3)] {
-		names = append(names, strings.Join(strings.Fields(e.Name()), " "))
-	}
-	if more := len(entries) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return note + "contains " + strings.Join(names, ", ") + "; existing files are not overwritten", nil
-}
-
-// Writable returns an error if nothing can be created at dir, which need not exist. It tries,
-// because permissions do not tell for a read-only file system, for /proc, or for root.
-func Writable(dir string) error {
-	up, attempt := dir, "writing to "
-	for _, err := os.Stat(up); err != nil; _, err = os.Stat(up) {
-		if len(filepath.Base(up)) > maxFileName {
-			return ioFailure("creating "+dir, errors.New("file name too long"))
-		}
-		up, attempt = filepath.Dir(up), "creating "
-	}
-	made, err := os.MkdirTemp(up, ".vbot-*.tmp")
-	if err == nil {
-		err = os.Remove(made)
-	}
-	if err != nil {
-		return ioFailure(attempt+dir, err)
-	}
-	return nil
-}
-
-// BotName is the file of a project that every bot has.
-const BotName = "server/bot.py"
-
-// Has reports whether dir has a file of this name, which has slashes.
-func Has(dir, name string) bool {
-	_, err := os.Lstat(filepath.Join(dir, name))
-	return err == nil
-}
-
-// A Target is the directory of a project. While it is locked, no other run of vbot writes
-// there, so only other programs can change what was read.
+// A Target is the directory of a project. While it is locked, no other run of vbot writes there, so only
+// other programs can change what was read.
 type Target struct {
 	Dir   string              // absolute
 	dirs  map[string]*os.Root // by path below the target; "." is the target, nil if it does not exist
 	lock  io.Closer
-	undo  []undoStep // newest last
-	temps int
+	undo  []undoStep // what to do if the run fails, newest last
+	temps int        // how many temporary names this run has used
 	// Unlocked is why the target could not be locked: its file system has no locks.
 	Unlocked error
-}
-
-type undoStep struct {
-	name string // the path for messages if it fails
-	do   func() error
-	// onlyIfAll says to skip this if undoing a later step failed: the remaining files then match the
-	// record, and the next update finishes it.
-	onlyIfAll bool
 }
 
 // Open opens dir for reading. It is absolute, and need not exist.
@@ -118,47 +30,61 @@ func Open(dir string) (*Target, error) {
 	return &Target{Dir: dir, dirs: map[string]*os.Root{".": root}}, err
 }
 
-// Lock opens dir for writing. It creates dir and its missing parents, which Close removes
-// again if nothing was applied.
+// Lock opens dir for writing. It creates dir and its missing parents, which Close removes again if nothing
+// was applied.
 func Lock(dir string) (*Target, error) {
 	t, err := Open(dir)
 	if err != nil {
 		return nil, err
 	}
-	busy := false
-	made, err := makeDirs(dir)
-	if err == nil && t.dirs["."] == nil {
-		t.dirs["."], err = os.OpenRoot(dir)
-	}
+	err = t.makeAndLock()
 	if err == nil {
-		t.lock, err = lock(t.dirs["."])
-		if busy = errors.Is(err, fs.ErrExist); !busy {
-			t.Unlocked, err = err, nil
+		return t, nil
+	}
+	defer t.Close()
+	if errors.Is(err, errLocked) {
+		t.undo = nil // the other run needs the new directories
+		return nil, &report.Failure{
+			Code:      report.IO,
+			Message:   "another vbot is writing to " + dir + nothingWritten,
+			Hint:      "run the same command again when it has finished",
+			Retryable: true,
+			Err:       err,
 		}
 	}
-	if err == nil && !t.isAt(dir) {
-		err = errChanged // another run created it, and removed it again
-	}
+	return nil, t.rollBack(failureOf("creating "+dir, err))
+}
+
+// errLocked is the error of lock if another run has the lock.
+var errLocked = errors.New("locked by another run")
+
+// makeAndLock creates the directory of the target, and locks it if its file system has locks. If another run
+// has the lock, the error is errLocked.
+func (t *Target) makeAndLock() error {
+	made, err := makeDirs(t.Dir)
 	for _, d := range made {
 		t.onFailure(d, func() error {
 			t.closeDir(".")
 			return os.Remove(d)
 		})
 	}
-	switch {
-	case err == nil:
-		return t, nil
-	case busy:
-		t.undo = nil // the other run needs the new directories
-		err = &report.Failure{
-			Code: report.IO, Retryable: true, Message: "another vbot is writing to " + dir + nothingWritten,
-			Hint: "run the same command again when it has finished", Err: err,
-		}
-	default:
-		err = t.rollBack(ioFailure("creating "+dir, err))
+	if err != nil {
+		return err
 	}
-	t.Close()
-	return nil, err
+	if t.dirs["."] == nil {
+		if t.dirs["."], err = os.OpenRoot(t.Dir); err != nil {
+			return err
+		}
+	}
+	t.lock, err = lock(t.dirs["."])
+	if errors.Is(err, errLocked) {
+		return err
+	}
+	t.Unlocked = err
+	if !t.isAt(t.Dir) {
+		return errChanged // another run created it, and removed it again
+	}
+	return nil
 }
 
 // isAt reports whether the open target is still at dir.
@@ -192,51 +118,17 @@ func makeDirs(dir string) (made []string, err error) {
 
 // Close unlocks the target, and undoes what was not applied.
 func (t *Target) Close() {
-	t.takeBack()
+	t.undoAll()
 	for name := range t.dirs {
 		t.closeDir(name)
 	}
 }
 
-func (t *Target) onFailure(name string, do func() error) {
-	t.undo = append(t.undo, undoStep{name: name, do: do})
-}
-
-// takeBack undoes what was done, and returns the errors. A directory stays if others put
-// something into it.
-func (t *Target) takeBack() (left []error) {
-	for _, u := range slices.Backward(t.undo) {
-		if u.onlyIfAll && len(left) > 0 {
-			continue
-		}
-		if err := u.do(); err != nil && !errors.Is(err, fs.ErrExist) {
-			left = append(left, fmt.Errorf("%s: %w", u.name, report.Cause(err)))
-		}
-	}
-	t.undo = nil
-	return left
-}
-
-// rollBack undoes what was done, and returns cause, with the errors of undoing.
-func (t *Target) rollBack(cause error) error {
-	left := t.takeBack()
-	if len(left) == 0 {
-		return cause
-	}
-	f := *report.As(cause)
-	f.Message = strings.TrimSuffix(f.Message, nothingWritten) +
-		"; some new files could not be removed: " + errors.Join(left...).Error()
-	return &f
-}
-
 // path returns the full path of a file, whose name has slashes.
 func (t *Target) path(name string) string { return filepath.Join(t.Dir, filepath.FromSlash(name)) }
 
-// nothingWritten ends the message of a run that left everything as it was.
-const nothingWritten = "; nothing was written"
-
-// openRoot opens dir, or returns nil if it does not exist yet. It returns an error if dir
-// cannot be created, because it or a parent is a dangling link or not a directory.
+// openRoot opens dir, or returns nil if it does not exist yet. It returns an error if dir cannot be created,
+// because it or a parent is a dangling link or not a directory.
 func openRoot(dir string) (*os.Root, error) {
 	inTheWay := func(at, what string) error {
 		return &report.Failure{Code: report.Conflict, Message: at + " is " + what + nothingWritten}
@@ -261,38 +153,4 @@ func openRoot(dir string) (*os.Root, error) {
 			return nil, inTheWay(d, "a dangling link")
 		}
 	}
-}
-
-// ioFailure returns a failure that says what was attempted, and that nothing was written.
-func ioFailure(attempt string, err error) error {
-	if f, ok := errors.AsType[*report.Failure](err); ok {
-		return f
-	}
-	cause := err
-	if le, ok := errors.AsType[*os.LinkError](err); ok {
-		cause = le.Err
-	}
-	f := report.IOError(attempt, cause)
-	f.Message += nothingWritten
-	switch {
-	case errors.Is(err, syscall.ENOSPC):
-		f.Hint = "free some space and run the same command again"
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		f.Hint = "choose a directory that you can write to"
-	case errors.Is(err, fs.ErrExist), errors.Is(err, errChanged):
-		f.Hint = "another program wrote there at the same time; run the same command again"
-	}
-	return f
-}
-
-func typeName(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "directory"
-	case m&fs.ModeSymlink != 0:
-		return "link"
-	case m.IsRegular():
-		return "file"
-	}
-	return "device or pipe"
 }

@@ -13,7 +13,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A folder is a project that versions of vbot write in turn.
+// A folder is a project that several versions of vbot write in turn.
 type folder struct {
 	t   *testing.T
 	dir string
@@ -34,7 +34,7 @@ func (x texts) bytes() map[string][]byte {
 	return files
 }
 
-// newFolder is a project that the version wrote.
+// newFolder creates a project with these files, written by a version.
 func newFolder(t *testing.T, version string, files texts) *folder {
 	t.Helper()
 	f := &folder{t: t, dir: t.TempDir()}
@@ -42,11 +42,7 @@ func newFolder(t *testing.T, version string, files texts) *folder {
 	if err := AddRecord(version, struct{}{}, all); err != nil {
 		t.Fatal(err)
 	}
-	target, p := lockAndPlan(t, f.dir, all, false, nil)
-	if err := target.Apply(context.Background(), p); err != nil {
-		t.Fatal(err)
-	}
-	target.Close()
+	lockAndApply(t, f.dir, all, false)
 	return f
 }
 
@@ -56,7 +52,7 @@ func (f *folder) tree() map[string]string {
 	return filetest.Tree(f.t, f.dir)
 }
 
-// plan returns what an update by the version does.
+// plan plans an update to a version and its files.
 func (f *folder) plan(version string, files texts) (*Target, *Plan) {
 	f.t.Helper()
 	target, err := Lock(f.dir)
@@ -76,14 +72,14 @@ func (f *folder) plan(version string, files texts) (*Target, *Plan) {
 	if f.rendered != nil {
 		u.Rendered = func() map[string][]byte { return f.rendered(was).bytes() }
 	}
-	p, err := target.Update(u)
+	p, err := target.PlanUpdate(u)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	return target, p
 }
 
-// update brings the project up to date, if there are no conflicts but those that markers show.
+// update brings the project up to date. With conflicts it does so only if f.markers is set.
 func (f *folder) update(version string, files texts) *Plan {
 	f.t.Helper()
 	target, p := f.plan(version, files)
@@ -108,7 +104,7 @@ func states(p *Plan) string {
 	return strings.Join(lines, ", ")
 }
 
-// wants fails the test unless the file holds the text; "" says that there is none.
+// wants reports an error unless the file holds the text. "" means that there is no file.
 func (f *folder) wants(name, text string) {
 	f.t.Helper()
 	if got := f.tree()[name]; got != text {
@@ -131,8 +127,8 @@ func TestThreeVersionsInARow(t *testing.T) {
 	}
 }
 
-// A conflict writes nothing, or markers; what stands between them is settled by whoever takes them
-// away, and nothing is written before.
+// With a conflict, an update writes nothing or, if told to, markers. Until somebody removes the markers, no
+// update writes anything.
 func TestConflict(t *testing.T) {
 	old := texts{"a.py": "1\n2\n3\n4\n", "b.py": "b\n"}
 	files := texts{"a.py": "1\ntheirs\n3\n4\n", "b.py": "new\n"}
@@ -173,8 +169,8 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// What is left of a conflict is found. Text that only looks like one is left alone: the underlines of
-// headings, and a marker that somebody quotes.
+// Markers of conflicts are found, also if some were removed. Underlined headings and quoted markers are not
+// taken for them.
 func TestMarkers(t *testing.T) {
 	for text, want := range map[string]int{
 		"Title\n=======\ntext\n":                       0,
@@ -192,7 +188,7 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
-// Nothing of the owner's own is overwritten, nor taken for vbot's.
+// A file that was there before vbot wrote one of that name is neither overwritten nor merged.
 func TestNewFileWhosePlaceIsTaken(t *testing.T) {
 	f := newFolder(t, "0.1.0", texts{"a.py": "1\n"})
 	f.put("new.py", "mine\n")
@@ -212,8 +208,8 @@ func TestNewFileWhosePlaceIsTaken(t *testing.T) {
 	}
 }
 
-// A file that somebody deleted stays deleted, also when a later version changes it. One that this
-// version alone writes is new.
+// A file that its owner deleted stays deleted, even if a later version changes it. A file that no earlier
+// version wrote is created.
 func TestDeletedFile(t *testing.T) {
 	f := newFolder(t, "0.1.0", texts{"a.py": "1\n", "b.py": "b\n"})
 	target, err := Lock(f.dir)
@@ -251,7 +247,7 @@ func TestEditedFileThatIsNoLongerWritten(t *testing.T) {
 	f.wants("a.py", "one\n2\nmine\n")
 }
 
-// What Git ignored may still be there, and no update lets it be committed.
+// Lines of .gitignore stay, because the files that Git ignored may still exist and must not be committed.
 func TestGitignoreLosesNoLine(t *testing.T) {
 	f := newFolder(t, "0.1.0", texts{".gitignore": "recordings/\n.env\n"})
 	f.update("0.2.0", texts{".gitignore": ".env\ndist/\n"})
@@ -261,7 +257,7 @@ func TestGitignoreLosesNoLine(t *testing.T) {
 	f.wants(".gitignore", ".env\ndist/\nrecordings/\nmine\n")
 }
 
-// A file that a file which stays imports or names stays, too, and is listed with the reason.
+// A file that vbot no longer writes stays as long as another file imports or names it.
 func TestWhatStaysKeepsWhatItNeeds(t *testing.T) {
 	for _, c := range []struct {
 		name  string // of a file of vbot's that goes
@@ -305,7 +301,7 @@ func TestWhatStaysKeepsWhatItNeeds(t *testing.T) {
 	}
 }
 
-// Whatever is in the way of the bases, nothing is written through it.
+// If the folder of the bases is a link, nothing is written through it.
 func TestBasesThatAreALink(t *testing.T) {
 	f := newFolder(t, "0.1.0", texts{"a.py": "1\n2\n3\n"})
 	target, err := Lock(f.dir)
@@ -324,8 +320,8 @@ func TestBasesThatAreALink(t *testing.T) {
 	f.wants("a.py", "1\n2\n3\n")
 }
 
-// What is in the way of a base that a file needs is a conflict that names it, and nothing is written. A base
-// that no file needs is nobody's affair; a file that is too large to be one is replaced, as any damaged one.
+// A link or a directory in the place of a needed base is a conflict that names it, and nothing is written. In
+// the place of an unneeded base it stays. A file that is too large for a base is replaced.
 func TestWhatIsInTheWayOfABase(t *testing.T) {
 	files := texts{"a.py": "1\n2\n3\n"}
 	base := basePath(hexSum([]byte(files["a.py"])))
@@ -367,16 +363,16 @@ func TestWhatIsInTheWayOfABase(t *testing.T) {
 	f.wants(unneeded, "link to a.py")
 }
 
-// killed stands for the end of a process.
+// killed is the value of a panic that stands for the end of a process.
 type killed struct{}
 
-// applyUntil carries out a plan, but for the steps after the n-th. It reports whether all was done.
+// applyUntil carries out the first n operations of a plan. It reports whether these were all.
 func applyUntil(target *Target, p *Plan, n int) (done bool) {
 	defer func() {
 		if r := recover(); r != nil && r != (killed{}) {
 			panic(r)
 		}
-		target.undo = nil // nobody takes back what a killed run did
+		target.undo = nil // a killed run undoes nothing
 		target.Close()
 	}()
 	looks := 0
@@ -389,8 +385,8 @@ func applyUntil(target *Target, p *Plan, n int) (done bool) {
 	return err == nil
 }
 
-// Killed before each step in turn, an update is finished by the next one: the project is then as if
-// it had not been killed, and nothing that vbot wrote was called edited.
+// If an update is killed at any point, the next one leaves the same project as one that was not killed, and
+// takes nothing that vbot wrote for edits.
 func TestUpdateKilledAnywhere(t *testing.T) {
 	old := texts{
 		".gitignore": "a\n", "gone.py": "old\n", "server/bot.py": "1\n2\n3\n4\n5\n",
@@ -454,9 +450,8 @@ func TestUpdateKilledAnywhere(t *testing.T) {
 	}
 }
 
-// What belongs to the owner is written once: no update changes it, whatever it holds and whatever this
-// version would write, and --check does not call it edited. A new one is written, and an unedited one goes
-// when the bot no longer has it.
+// No update changes a file that is written once, and --check does not list it. A new one is written, and an
+// unedited one is removed when the bot no longer has it.
 func TestFilesThatAreWrittenOnce(t *testing.T) {
 	const agent, fixtures, test = "server/agent.py", "server/tests/conftest.py", "server/tests/test_agent.py"
 	const bot = "server/bot.py"
@@ -488,7 +483,7 @@ func TestFilesThatAreWrittenOnce(t *testing.T) {
 	f.wants(agent, "")
 }
 
-// A module of a package stays if a file that stays imports it, however that is written.
+// A module of a package is needed by files that import it in any of these ways.
 func TestNeededModules(t *testing.T) {
 	for code, wants := range map[string]bool{
 		"from vbot.recording import Recording\n":               true,
@@ -516,8 +511,8 @@ func TestNeededModules(t *testing.T) {
 	}
 }
 
-// A base that is missing or damaged is none. An unedited file is updated without it; an edited one, for which
-// there is a change, is a conflict of the whole update, and nothing is written.
+// If its base is missing or damaged, an unedited file is updated; an edited one for which there are changes
+// is a conflict, and nothing is written.
 func TestMissingAndDamagedBases(t *testing.T) {
 	old := texts{"edited.py": "1\n2\n3\n", "same.py": "1\n", "other.py": "1\n"}
 	files := texts{"edited.py": "1\n2\n3.0\n", "same.py": "2\n", "other.py": "1\n"}
@@ -551,7 +546,7 @@ func TestMissingAndDamagedBases(t *testing.T) {
 	}
 }
 
-// Without a change for it, an edited file without a base gets one again.
+// The lost base of an edited file is written again by an update without changes for the file.
 func TestBaseComesBack(t *testing.T) {
 	f := newFolder(t, "0.1.0", texts{"a.py": "1\n2\n3\n"})
 	base := basePath(hexSum([]byte("1\n2\n3\n")))
@@ -566,7 +561,7 @@ func TestBaseComesBack(t *testing.T) {
 	f.wants("a.py", "one\n2\nmine\n")
 }
 
-// A search and replace in all files of a project is an edit, and reaches no base.
+// A search and replace in all files of a project edits files, and no bases.
 func TestSearchAndReplace(t *testing.T) {
 	f := newFolder(t, "0.1.0", texts{"a.py": "you are friendly\n2\n3\n4\n"})
 	for name, text := range f.tree() {
@@ -576,7 +571,7 @@ func TestSearchAndReplace(t *testing.T) {
 	f.wants("a.py", "you are Mila\n2\n3\nfour\n")
 }
 
-// Where all files of a top-level folder are gone, an update stops: it may have been moved.
+// An update fails if all files of a top-level folder are gone, because the folder may have been renamed.
 func TestFolderThatMoved(t *testing.T) {
 	old := texts{"server/a.py": "1\n", "server/b.py": "1\n", "client/c.js": "1\n"}
 	files := texts{"server/a.py": "2\n", "server/b.py": "1\n", "server/new.py": "new\n", "client/c.js": "2\n"}
@@ -595,7 +590,7 @@ func TestFolderThatMoved(t *testing.T) {
 		}
 		u := updateTo(t, files.bytes(), was)
 		u.AcceptMissing = accept
-		p, err := target.Update(u)
+		p, err := target.PlanUpdate(u)
 		return target, p, err
 	}
 	target, _, err := plan(false)
@@ -622,7 +617,7 @@ func TestFolderThatMoved(t *testing.T) {
 	}
 }
 
-// A patch has the guides that an update replaces.
+// A patch includes guides only if the update replaces them.
 func TestGuidesInADiff(t *testing.T) {
 	f := newFolder(t, "0.1.0", texts{"a.py": "1\n"})
 	f.put("AGENTS.md", "old\n")
@@ -637,13 +632,128 @@ func TestGuidesInADiff(t *testing.T) {
 	}
 	u := updateTo(t, texts{"a.py": "1\n", "AGENTS.md": "new\n"}.bytes(), was)
 	for _, guide := range []string{"old\n", "of another\n"} {
-		u.Guides = texts{"AGENTS.md": guide}.bytes
-		p, err := target.Update(u)
+		u.GenericGuides = texts{"AGENTS.md": guide}.bytes
+		p, err := target.PlanUpdate(u)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if diff := p.Diff("", false); strings.Contains(diff, "-old\n+new\n") != (guide == "old\n") {
 			t.Errorf("%q", diff)
 		}
+	}
+}
+
+// updating returns a plan that updates the project in dir, in which vbot wrote "old" into each file
+// in was, to files. It has no bases.
+func updating(t *testing.T, dir string, files map[string][]byte, was ...string) (*Target, *Plan) {
+	t.Helper()
+	old := map[string][]byte{}
+	for _, name := range was {
+		old[name] = []byte("old")
+	}
+	record, err := NewRecord("0.0.1", struct{}{}, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := record.bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	filetest.Put(t, dir, RecordName, string(data))
+	target, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.Close)
+	p, err := target.PlanUpdate(updateTo(t, files, record))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target, p
+}
+
+// updateTo returns the request to update a project with this record to these files. What the record describes
+// cannot be rendered again.
+func updateTo(t *testing.T, files map[string][]byte, was *Record) *UpdateRequest {
+	t.Helper()
+	now, err := NewRecord("0.0.2", struct{}{}, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &UpdateRequest{
+		Files:         files,
+		Was:           was,
+		Now:           now,
+		Rendered:      func() map[string][]byte { return nil },
+		GenericGuides: func() map[string][]byte { return nil },
+	}
+}
+
+// An empty file counts as damaged by a power failure only if vbot wrote a file of that path.
+func TestEmptyFileOfOnesOwn(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"new.py", "was.py"} {
+		filetest.Put(t, dir, name, "")
+	}
+	filetest.Link(t, "new.py", filepath.Join(dir, "link.py")) // that is not read
+	_, p := updating(t, dir, map[string][]byte{
+		"link.py": []byte("new"),
+		"new.py":  []byte("new"),
+		"was.py":  []byte("new"),
+	}, "was.py")
+	if kept, replaced := p.Paths(Kept), p.Paths(Replaced); !slices.Equal(kept,
+		[]string{"link.py", "new.py"}) || !slices.Equal(replaced, []string{"was.py", RecordName}) {
+		t.Errorf("kept %q, replaced %q", kept, replaced)
+	}
+}
+
+// A merged file keeps its line ends, and several conflicts are all listed.
+func TestMergedText(t *testing.T) {
+	old := texts{"a.py": "1\n2\n3\n4\n5\n"}
+	for mine, want := range map[string]string{
+		"1\r\n2\r\nmine\r\n4\r\n5\r\n": "one\r\n2\r\nmine\r\n4\r\n5.0\r\n",
+		"1\n2\nmine\r\n4\n5\n":         "one\n2\nmine\n4\n5.0\n", // mixed: most editors write LF then
+	} {
+		f := newFolder(t, "0.1.0", old)
+		f.put("a.py", mine)
+		p := f.update("0.2.0", texts{"a.py": "one\n2\n3\n4\n5.0\n"})
+		f.wants("a.py", want)
+		if s := p.Steps[0]; !s.Merged || s.Why != "your edits stay" || s.State != Pending {
+			t.Errorf("%+v", s)
+		}
+	}
+	f := newFolder(t, "0.1.0", old)
+	f.put("a.py", "I\n2\n3\n4\nV\n")
+	p := f.update("0.2.0", texts{"a.py": "one\n2\n3\n4\n5.0\n"})
+	const want = "a.py: your edits conflict with vbot's changes at line 1, 5"
+	if len(p.Conflicts) != 1 || p.Conflicts[0].Line() != want || p.Blocked {
+		t.Errorf("%v, blocked %v", p.Conflicts, p.Blocked)
+	}
+	f.put("a.py", "<<<<<<< yours\n")
+	p = f.update("0.2.0", texts{"a.py": "one\n"})
+	if len(p.Conflicts) != 1 || !p.Blocked || p.Steps[0].Marked != 1 {
+		t.Errorf("%v, blocked %v", p.Conflicts, p.Blocked)
+	}
+}
+
+// A .gitignore that vbot no longer writes stays as long as there are files that it may be for.
+func TestGitignoreOfAFolder(t *testing.T) {
+	f := newFolder(t, "0.1.0", texts{"a.py": "1\n", "client/.gitignore": "dist/\n", "client/a.js": "1\n"})
+	f.put("client/dist/x.js", "")
+	p := f.update("0.2.0", texts{"a.py": "1\n"})
+	f.wants("client/.gitignore", "dist/\n")
+	f.wants("client/a.js", "")
+	for _, s := range p.Steps {
+		if s.Path == "client/.gitignore" && (s.Action != Kept || s.Why != "client/dist/x.js is still there") {
+			t.Errorf("%+v", s)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(f.dir, "client", "dist")); err != nil {
+		t.Fatal(err)
+	}
+	f.put("client/.vbot-1-2.tmp", "of a killed run")
+	f.update("0.2.0", texts{"a.py": "1\n"})
+	if Has(f.dir, "client") {
+		t.Error("the folder stays")
 	}
 }

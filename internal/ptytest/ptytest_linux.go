@@ -161,7 +161,7 @@ func (term *Terminal) Ends() int {
 	go func() { term.Cmd.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		term.T.Fatalf("the command did not end; the terminal shows\n%s", term.Text())
 	}
 	term.catchesUp()
@@ -181,7 +181,7 @@ func (term *Terminal) catchesUp() {
 	if _, err := io.WriteString(term.TTY, allPrinted); err != nil {
 		term.T.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); marks() == before; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); marks() == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			term.T.Fatal("the terminal does not pass on what is printed")
 		}
@@ -194,7 +194,7 @@ func (term *Terminal) Settles(read int) {
 	term.T.Helper()
 	var last string
 	var since time.Time
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		states, wakes := term.Threads()
 		if states == "Z" {
 			break

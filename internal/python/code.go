@@ -36,8 +36,8 @@ func Uses(code, name string) bool {
 	return false
 }
 
-// Code returns the source without comments and strings, but with the text in braces in strings, which may
-// be code of an f-string.
+// Code returns the source without comments and strings. The text in braces in strings stays, because it is
+// code in an f-string.
 func Code(source string) string {
 	var b strings.Builder
 	for i := 0; i < len(source); {
@@ -87,8 +87,8 @@ func stringEnd(source string, start int) int {
 	return len(source)
 }
 
-// Substitute replaces the variable called name by other, but not keyword arguments, attributes and strings
-// of that name.
+// Substitute returns the code with the variable called name renamed to other. Keyword arguments, attributes
+// and strings of that name stay.
 func Substitute(code, name, other string) string {
 	var b strings.Builder
 	rest := 0

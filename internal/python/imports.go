@@ -28,12 +28,12 @@ func ParseImports(src string) (imports []Import) {
 	return imports
 }
 
-// compare compares two statements in ruff's order: -1 if a comes first, 1 if b does, and 0 if they import
-// from the same module.
+// compare compares two statements in ruff's order: -1 if a comes first, 1 if b does, and 0 if they are of the
+// same form and module.
 func compare(a, b Import) int {
 	named := func(i Import) int { return min(len(i.Names), 1) }
 	return cmp.Or(
-		cmp.Compare(a.origin(), b.origin()),
+		cmp.Compare(a.paragraph(), b.paragraph()),
 		cmp.Compare(named(a), named(b)),
 		strings.Compare(a.Module, b.Module),
 	)
@@ -48,7 +48,7 @@ func FormatImports(imports []Import) string {
 	slices.SortFunc(imports, compare)
 	var lines []string
 	for n, i := range imports {
-		if n > 0 && i.origin() != imports[n-1].origin() {
+		if n > 0 && i.paragraph() != imports[n-1].paragraph() {
 			lines = append(lines, "")
 		}
 		lines = append(lines, i.String())
@@ -56,24 +56,24 @@ func FormatImports(imports []Import) string {
 	return strings.Join(slices.Compact(lines), "\n") + "\n"
 }
 
-// origin is the rank of the paragraph in which ruff puts the import: Python's own modules, packages,
-// and files beside bot.py.
-func (i Import) origin() int {
+// paragraph returns the index of the paragraph in which ruff puts the import: 0 for the standard library, 1
+// for packages, and 2 for modules of the project.
+func (i Import) paragraph() int {
 	top, _, _ := strings.Cut(i.Module, ".")
 	switch {
-	case slices.Contains(pythonStandard, top):
+	case slices.Contains(standardModules, top):
 		return 0
-	case slices.Contains(generated, top):
+	case slices.Contains(projectModules, top):
 		return 2
 	}
 	return 1
 }
 
-// generated lists the modules of a project: files beside bot.py and in tests/, and the package vbot.
-var generated = []string{"agent", "bot", "cast", "conftest", "sentences", "vbot"}
+// projectModules lists the modules of a project: files beside bot.py and in tests/, and the package vbot.
+var projectModules = []string{"agent", "bot", "cast", "conftest", "sentences", "vbot"}
 
-// pythonStandard lists the modules of the standard library that a service may import.
-var pythonStandard = strings.Fields(`
+// standardModules lists the modules of the standard library that a service may import.
+var standardModules = strings.Fields(`
 	abc argparse array asyncio audioop base64 binascii bisect codecs collections concurrent
 	configparser contextlib contextvars copy csv ctypes dataclasses datetime decimal difflib email
 	encodings enum errno fnmatch fractions functools gettext glob gzip hashlib heapq hmac html http
@@ -83,8 +83,8 @@ var pythonStandard = strings.Fields(`
 	subprocess sys tempfile textwrap threading time tomllib traceback types typing unicodedata unittest
 	urllib uuid warnings wave weakref xml zipfile zlib zoneinfo`)
 
-// String returns the statement as ruff formats it at 100 columns, its names in this order:
-// constants, classes, then the rest, each sorted without regard to case.
+// String returns the statement as ruff formats it at 100 columns: first constants, then classes, then other
+// names, each sorted without regard to case.
 func (i Import) String() string {
 	if i.Names == nil {
 		return "import " + i.Module

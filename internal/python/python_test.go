@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Names in comments and texts are no code, but those that an f-string fills in are.
+// Names in comments and strings are not code, except in the braces of an f-string.
 func TestCode(t *testing.T) {
 	for source, want := range map[string]bool{
 		"A()":        true,
@@ -28,7 +28,7 @@ func TestCode(t *testing.T) {
 	}
 }
 
-// Imports come out as ruff sorts and breaks them, each once.
+// Imports are sorted, wrapped and deduplicated as ruff does it.
 func TestFormatImports(t *testing.T) {
 	const source = `import agent
 from pipecat.b import c, B, A_B
@@ -58,7 +58,7 @@ import agent
 	}
 }
 
-// A parameter of build becomes a constant; what only has its name stays.
+// A variable is replaced; attributes, strings and keyword arguments of the same name are not.
 func TestSubstitute(t *testing.T) {
 	for code, want := range map[string]string{
 		"language=language,":                      "language=LANGUAGE,",
@@ -75,7 +75,7 @@ func TestSubstitute(t *testing.T) {
 	}
 }
 
-// A name is used where it stands alone.
+// Only whole words count as uses of a name.
 func TestUses(t *testing.T) {
 	for code, want := range map[string]bool{
 		"x = Frame()":           true,

@@ -16,7 +16,7 @@ type Code struct {
 	NeedsTools   bool   // build takes the tools that the model may call
 }
 
-// Class is the class of the object that the code builds.
+// Class returns the class of the object that the code builds.
 func (s Service) Class() string { return s.Build.Class }
 
 // codeOf returns the code of a service. Lines that end in `# when: CONDITION` are kept only if the
@@ -44,7 +44,8 @@ func codeOf(s *catalog.Service, when map[string]bool) Code {
 // maxLine is the maximum length of a line of Python, in characters, as ruff is told in pyproject.toml.
 const maxLine = 100
 
-// joinShortCalls puts calls that have one argument left on one line, as ruff does.
+// joinShortCalls puts calls that have one argument left on one line, as ruff does. Lines with `# when:` may
+// have taken the others. e2e/test_options.py and e2e/services let ruff check the result for all bots.
 func joinShortCalls(body []string) []string {
 	for i := 1; i+1 < len(body); i++ {
 		opening, argument, closing := body[i-1], strings.TrimSpace(body[i]), strings.TrimSpace(body[i+1])
@@ -57,8 +58,8 @@ func joinShortCalls(body []string) []string {
 	return body
 }
 
-// asExpression converts `    params = X(...)` to X(...), for the dictionary of transports, in
-// as few lines as ruff would.
+// asExpression converts `    params = X(...)` to X(...), for the entry with the key in the dictionary of
+// transports, in as few lines as ruff would. e2e/test_options.py lets ruff check all transports.
 func asExpression(key, body string) string {
 	_, expression, _ := strings.Cut(body, " = ")
 	line := strings.NewReplacer("(\n        ", "(", ",\n    )", ")", "\n        ", " ").Replace(expression)

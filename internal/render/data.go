@@ -42,9 +42,6 @@ type Data struct {
 	Services     []Service // in the order in which bot.py builds them
 	Transports   []Service
 	StandIns     []standIn // of the services, in the same order; none without tests
-	// Dial is the kind of calls that webhooks.py or Daily starts: "pstn dial-in",
-	// "pstn dial-out", "sip dial-in", "sip dial-out", or "".
-	Dial         string
 	requirements []catalog.Requirement
 	selfHost     []catalog.Variable // that self_host.py and deploy/ read, required ones first
 	Env          []envGroup
@@ -108,15 +105,13 @@ func (d *Data) find(kind, id string) Service {
 	})}
 }
 
-// addTransport adds a transport. A dialed transport is generated from the file of its mode.
+// addTransport adds a transport. One with dial modes is generated from the file of its mode.
 func (d *Data) addTransport(id string) {
 	switch id {
-	case "rtc_hosted_pstn":
-		d.Dial = "pstn " + d.DailyPSTNMode
-		id += "_" + strings.ReplaceAll(d.DailyPSTNMode, "-", "")
-	case "tel_a_rtc_hosted_sip":
-		d.Dial = "sip " + d.TwilioDailySIPMode
-		id += "_" + strings.ReplaceAll(d.TwilioDailySIPMode, "-", "")
+	case catalog.DailyPSTN:
+		id = d.cat.DialMode(id, d.DailyPSTNMode).ID
+	case catalog.TwilioDailySIP:
+		id = d.cat.DialMode(id, d.TwilioDailySIPMode).ID
 	}
 	s := d.find(catalog.KindTransport, id)
 	arguments := []string{"=krisp_filter", "=noise_filter()"}
@@ -128,77 +123,5 @@ func (d *Data) addTransport(id string) {
 	d.Transports = append(d.Transports, s)
 }
 
-// The services of the bot by kind, nil if it has none.
-
-func (d *Data) STT() *Service      { return d.service(catalog.KindSTT) }
-func (d *Data) LLM() *Service      { return d.service(catalog.KindLLM) }
-func (d *Data) TTS() *Service      { return d.service(catalog.KindTTS) }
-func (d *Data) Realtime() *Service { return d.service(catalog.KindRealtime) }
-func (d *Data) Video() *Service    { return d.service(catalog.KindVideo) }
-
-func (d *Data) service(kind string) *Service {
-	for i := range d.Services {
-		if d.Services[i].Kind == kind {
-			return &d.Services[i]
-		}
-	}
-	return nil
-}
-
-// ClientTransports are the transports with a package for browsers, which the web client can use.
-func (d *Data) ClientTransports() []Service {
-	hasNone := func(t Service) bool { return t.Service.Client == "" }
-	return slices.DeleteFunc(slices.Clone(d.Transports), hasNone)
-}
-
-// NeedsSession reports whether a service takes an aiohttp session.
-func (d *Data) NeedsSession() bool {
-	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.NeedsSession })
-}
-
-// NeedsTools reports whether the constructor of a service takes the tools.
-func (d *Data) NeedsTools() bool {
-	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.NeedsTools })
-}
-
-// NeedsLoop reports whether the constructor of a service needs the event loop.
-func (d *Data) NeedsLoop() bool {
-	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.Loop != "" })
-}
-
-// all are the services and the transports.
+// all returns the services and the transports.
 func (d *Data) all() []Service { return slices.Concat(d.Services, d.Transports) }
-
-// isChoice reports whether the service is one of several ways to connect.
-func (d *Data) isChoice(s Service) bool {
-	return s.Kind == catalog.KindTransport && len(d.Transports) > 1
-}
-
-// has reports whether the bot has the transport with the id.
-func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
-
-// Has is has for templates. It fails if there is no such transport.
-func (d *Data) Has(id string) (bool, error) {
-	if t := d.cat.Find(catalog.KindTransport, id); t == nil || t.ID != id {
-		return false, fmt.Errorf("no transport has the id %q", id)
-	}
-	return d.has(id), nil
-}
-
-// Reads reports whether a service reads the variable.
-func (d *Data) Reads(name string) bool {
-	_, ok := d.variable(name)
-	return ok
-}
-
-// variable returns the variable of the first service that reads it.
-func (d *Data) variable(name string) (v catalog.Variable, ok bool) {
-	for _, s := range d.Services {
-		for _, v := range s.Env {
-			if v.Name == name {
-				return v, true
-			}
-		}
-	}
-	return catalog.Variable{}, false
-}

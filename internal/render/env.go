@@ -17,7 +17,7 @@ type envGroup struct {
 // variable, which is listed once.
 func (d *Data) envGroups() (groups []envGroup) {
 	seen := map[string]bool{}
-	add := func(title string, variables ...catalog.Variable) {
+	add := func(title string, variables []catalog.Variable) {
 		group := envGroup{Title: title}
 		for _, v := range variables {
 			if !seen[v.Name] {
@@ -31,65 +31,84 @@ func (d *Data) envGroups() (groups []envGroup) {
 	}
 	recordsFirst := d.SelfHost && d.Telephony()
 	if recordsFirst {
-		add(recordsTitle, recordVariables...)
+		add(recordsTitle, recordVariables)
 	}
 	for _, s := range d.all() {
-		title := s.Label
-		if s.KeysURL != "" {
-			title += ": " + s.KeysURL
-		}
-		if d.isChoice(s) && s.ModeOf == "" {
-			title += " (only to connect over " + s.Label + ")"
-		}
-		add(title, s.Env...)
+		add(d.envTitle(s), s.Env)
 	}
-	add("Sessions", d.sessionVariables()...)
-	add("Limits of a session; no person meets the defaults", limitVariables...)
+	add("Sessions", d.sessionVariables())
+	add("Limits of a session; no person meets the defaults", limitVariables)
 	if !recordsFirst {
-		add(recordsTitle, recordVariables...)
+		add(recordsTitle, recordVariables)
 	}
 	if d.Recording {
-		add("Recording", catalog.Variable{
-			Name:     "RECORD",
-			Note:     "when to record: always, ask (once the person has agreed) or never",
-			Fallback: "always",
-		}, catalog.Variable{
-			Name: "RECORDINGS_KEPT_DAYS",
-			Note: "days after which recordings are deleted (default: never)",
-		})
+		add("Recording", recordingVariables)
 	}
 	if d.EnableObservability {
-		add("Observability", catalog.Variable{
-			Name: "OTEL_EXPORTER_OTLP_ENDPOINT",
-			Note: "where to send traces over OTLP, such as http://localhost:4318",
-		})
+		add("Observability", observabilityVariables)
 	}
 	if d.Telephony() {
-		calls := []catalog.Variable{{
-			Name:     "SILENCE_SECONDS",
-			Note:     "seconds before a silent caller is asked (twice, then the call ends); 0 means never",
-			Fallback: "10",
-		}}
-		if d.DetectsVoicemail() {
-			calls = append(calls, catalog.Variable{
-				Name:     "VOICEMAIL",
-				Note:     "what to do when a machine answers: hang_up or leave_message",
-				Fallback: "hang_up",
-			})
-		}
-		add("Calls", calls...)
+		add("Calls", d.callVariables())
 	}
 	if d.EnableNoiseCancel {
-		groups = append(groups, envGroup{
-			Title: "Noise cancelling (Pipecat Cloud sets these; set them only elsewhere)",
-			Variables: []string{
-				"# path of the Krisp VIVA model", "# KRISP_VIVA_FILTER_MODEL_PATH=",
-				"# license key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
-			},
+		groups = append(groups, noiseCancelling)
+	}
+	add("Your own machines; see deploy/README.md", d.selfHost)
+	return groups
+}
+
+// envTitle returns the title of a service's variables: its label, and where a person gets the keys.
+func (d *Data) envTitle(s Service) string {
+	title := s.Label
+	if s.KeysURL != "" {
+		title += ": " + s.KeysURL
+	}
+	if d.isChoice(s) && s.ModeOf == "" {
+		title += " (only to connect over " + s.Label + ")"
+	}
+	return title
+}
+
+// recordingVariables are the variables that recording.py reads.
+var recordingVariables = []catalog.Variable{{
+	Name:     "RECORD",
+	Note:     "when to record: always, ask (once the person has agreed) or never",
+	Fallback: "always",
+}, {
+	Name: "RECORDINGS_KEPT_DAYS",
+	Note: "days after which recordings are deleted (default: never)",
+}}
+
+// observabilityVariables are the variables that observability.py reads.
+var observabilityVariables = []catalog.Variable{{
+	Name: "OTEL_EXPORTER_OTLP_ENDPOINT",
+	Note: "where to send traces over OTLP, such as http://localhost:4318",
+}}
+
+// noiseCancelling has the variables that Krisp's SDK reads.
+var noiseCancelling = envGroup{
+	Title: "Noise cancelling (Pipecat Cloud sets these; set them only elsewhere)",
+	Variables: []string{
+		"# path of the Krisp VIVA model", "# KRISP_VIVA_FILTER_MODEL_PATH=",
+		"# license key of the Krisp SDK", "# KRISP_VIVA_API_KEY=",
+	},
+}
+
+// callVariables returns the variables that silence.py and voicemail.py read.
+func (d *Data) callVariables() []catalog.Variable {
+	variables := []catalog.Variable{{
+		Name:     "SILENCE_SECONDS",
+		Note:     "seconds before a silent caller is asked (twice, then the call ends); 0 means never",
+		Fallback: "10",
+	}}
+	if d.DetectsVoicemail() {
+		variables = append(variables, catalog.Variable{
+			Name:     "VOICEMAIL",
+			Note:     "what to do when a machine answers: hang_up or leave_message",
+			Fallback: "hang_up",
 		})
 	}
-	add("Your own machines; see deploy/README.md", d.selfHost...)
-	return groups
+	return variables
 }
 
 // sessionVariables returns the variables that facts.py and transfer.py read.
@@ -104,7 +123,7 @@ func (d *Data) sessionVariables() []catalog.Variable {
 			Note: "number to connect the caller to when a service fails, such as +15551234567; see DEPLOY.md",
 		})
 	}
-	if d.has("tel_c") {
+	if d.has(catalog.Plivo) {
 		variables = append(variables, catalog.Variable{
 			Name: "PLIVO_TRANSFER_URL",
 			Note: "XML with which Plivo connects a call that the bot hands over; see DEPLOY.md",
@@ -172,7 +191,7 @@ var limitVariables = []catalog.Variable{{
 	Fallback: "5000000",
 }}
 
-// longest describes the default of MAX_SESSION_SECONDS.
+// longest returns the default of MAX_SESSION_SECONDS, as a text.
 func (d *Data) longest() string {
 	switch call, session := fmt.Sprint(d.Pod.CallSeconds), fmt.Sprint(d.Pod.SessionSeconds); {
 	case !d.StartsByRequest():
@@ -190,13 +209,12 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	if !d.SelfHost {
 		return nil
 	}
-	add := func(v catalog.Variable) { variables = append(variables, v) }
-	add(catalog.Variable{
+	variables = append(variables, catalog.Variable{
 		Name: "DOMAIN",
 		Note: "with Docker Compose, the name that browsers and carriers connect to, such as bot.example.com",
 	})
 	if len(d.PhoneTransports()) > 0 {
-		add(catalog.Variable{
+		variables = append(variables, catalog.Variable{
 			Name:     "PHONE_TOKEN",
 			Required: true,
 			Note: "part of the bot's address: a long random text, such as `openssl rand -hex 32` prints; " +
@@ -206,44 +224,16 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	for _, t := range d.Transports {
 		variables = append(variables, t.Service.SelfHost...)
 	}
-	if d.knowsItsAddress() {
-		add(catalog.Variable{Name: "BOT_PUBLIC_URL", Note: "https address of the bot, if not DOMAIN"})
-	}
 	if d.StartsByRequest() {
-		add(catalog.Variable{
-			Name: "PIPECAT_ALLOWED_ORIGINS",
-			Note: "other origins whose pages may start sessions, such as https://example.com",
-		})
-		add(catalog.Variable{
-			Name: "START_TOKEN",
-			Note: "the bearer token that a request for a session must send",
-		})
-		add(catalog.Variable{
-			Name:     "STARTS_PER_MINUTE",
-			Note:     "sessions that one address may start with a bot",
-			Fallback: fmt.Sprint(d.Pod.StartsPerMinute),
-		})
-		add(catalog.Variable{
-			Name: "MAX_SESSIONS_PER_ADDRESS",
-			Note: "sessions that one address may have at a time with a bot (default: half of them)",
-		})
+		variables = append(variables, d.startVariables()...)
 	}
-	add(catalog.Variable{
+	variables = append(variables, catalog.Variable{
 		Name:     "MAX_SESSION_SECONDS",
 		Note:     "how long a session may last",
 		Fallback: d.longest(),
 	})
-	if d.has("rtc_small") {
-		add(catalog.Variable{Name: "PIPECAT_ICE_SERVERS", Note: "STUN and TURN servers, as URLs or JSON"})
-		add(catalog.Variable{
-			Name: "TURN_URL",
-			With: "TURN_SECRET",
-			Note: "your TURN server, such as turn:turn.example.com:3478",
-		})
-		add(catalog.Variable{
-			Name: "TURN_SECRET",
-			Note: "a long random text, the same as on the TURN server",
-		})
+	if d.has(catalog.SmallWebRTC) {
+		variables = append(variables, iceVariables...)
 	}
 	isRequired := func(v catalog.Variable) bool { return v.Required }
 	isOptional := func(v catalog.Variable) bool { return !v.Required }
@@ -251,3 +241,34 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 	required := slices.DeleteFunc(variables, isOptional)
 	return append(required, optional...)
 }
+
+// startVariables returns the variables about requests for sessions.
+func (d *Data) startVariables() []catalog.Variable {
+	return []catalog.Variable{{
+		Name: "PIPECAT_ALLOWED_ORIGINS",
+		Note: "other origins whose pages may start sessions, such as https://example.com",
+	}, {
+		Name: "START_TOKEN",
+		Note: "the bearer token that a request for a session must send",
+	}, {
+		Name:     "STARTS_PER_MINUTE",
+		Note:     "sessions that one address may start with a bot",
+		Fallback: fmt.Sprint(d.Pod.StartsPerMinute),
+	}, {
+		Name: "MAX_SESSIONS_PER_ADDRESS",
+		Note: "sessions that one address may have at a time with a bot (default: half of them)",
+	}}
+}
+
+// iceVariables are the variables about the STUN and TURN servers of SmallWebRTC.
+var iceVariables = []catalog.Variable{{
+	Name: "PIPECAT_ICE_SERVERS",
+	Note: "STUN and TURN servers, as URLs or JSON",
+}, {
+	Name: "TURN_URL",
+	With: "TURN_SECRET",
+	Note: "your TURN server, such as turn:turn.example.com:3478",
+}, {
+	Name: "TURN_SECRET",
+	Note: "a long random text, the same as on the TURN server",
+}}

@@ -18,7 +18,7 @@ const (
 	whisperModel   = 486 // small
 )
 
-// EvalProgram is the command that runs evals. As a Python module, it finds evals/judge.py.
+// EvalProgram returns the command that runs evals. As a Python module, it finds evals/judge.py.
 func (d *Data) EvalProgram() string {
 	if d.LocalLLM() {
 		return "python -m pipecat.evals"
@@ -26,13 +26,13 @@ func (d *Data) EvalProgram() string {
 	return "pipecat eval"
 }
 
-// EvalPackages is the size of the packages that `--group evals` adds.
+// EvalPackages returns the size of the packages that `--group evals` adds.
 func (d *Data) EvalPackages() string {
 	size := evalPackages
-	if !d.hears("MoonshineSTTService") {
+	if !isNamed(d.STT(), "moonshine") {
 		size += moonshinePackages
 	}
-	if !d.English() && !d.hears("WhisperSTTService") {
+	if !d.English() && !isNamed(d.STT(), "whisper") {
 		size += whisperPackages
 	}
 	return fmt.Sprintf("%d MB", size)
@@ -44,22 +44,22 @@ type evalModel struct {
 	megabytes int
 }
 
-// evalModels are these models, except those that the bot uses itself.
+// evalModels returns these models, except those that the bot uses itself.
 func (d *Data) evalModels() (models []evalModel) {
 	speaks := d.English() || d.Realtime() != nil // else people type
-	if speaks && !(d.TTS() != nil && d.TTS().Class() == "KokoroTTSService") {
+	if speaks && !isNamed(d.TTS(), "kokoro") {
 		models = append(models, evalModel{"Kokoro", kokoroModel})
 	}
 	switch {
 	case !d.English():
 		models = append(models, evalModel{"Whisper", whisperModel})
-	case !d.hears("MoonshineSTTService"):
+	case !isNamed(d.STT(), "moonshine"):
 		models = append(models, evalModel{"Moonshine", moonshineModel})
 	}
 	return models
 }
 
-// EvalDownloads names what the first spoken eval downloads, each with its size.
+// EvalDownloads returns what the first spoken eval downloads, each with its size.
 func (d *Data) EvalDownloads() string {
 	var names []string
 	for _, m := range d.evalModels() {
@@ -68,7 +68,7 @@ func (d *Data) EvalDownloads() string {
 	return cmp.Or(strings.Join(names, " and "), "nothing")
 }
 
-// EvalDownloadSize is the total size of these downloads.
+// EvalDownloadSize returns the total size of these downloads, such as "480 MB".
 func (d *Data) EvalDownloadSize() string {
 	size := 0
 	for _, m := range d.evalModels() {
@@ -77,5 +77,5 @@ func (d *Data) EvalDownloadSize() string {
 	return fmt.Sprintf("%d MB", size)
 }
 
-// hears reports whether the bot's speech-to-text service has the class.
-func (d *Data) hears(class string) bool { return d.STT() != nil && d.STT().Class() == class }
+// isNamed reports whether there is a service, and it has this first name.
+func isNamed(s *Service, name string) bool { return s != nil && s.Names[0] == name }

@@ -34,15 +34,18 @@ func TestEvals(t *testing.T) {
 			packages: "265 MB", downloads: "Whisper (486 MB)", program: "pipecat eval",
 		},
 	} {
-		d := New(bot.Config{
-			Transports: []string{"rtc_small"},
-			Mode:       bot.ModeCascade,
-			STTService: cat.Find(catalog.KindSTT, c.stt).ID,
-			LLMService: cat.Find(catalog.KindLLM, c.llm).ID,
-			TTSService: cat.Find(catalog.KindTTS, c.tts).ID,
-			Language:   c.language,
-			EnableEval: true,
-		}, cat, "1")
+		values := bot.Values{
+			bot.OptTransports:        {List: []string{"smallwebrtc"}},
+			bot.OptMode:              {Text: bot.ModeCascade},
+			bot.OptSTT:               {Text: c.stt},
+			bot.OptLLM:               {Text: c.llm},
+			bot.OptTTS:               {Text: c.tts},
+			bot.ByKey("enable_eval"): {On: true},
+		}
+		if c.language != "" {
+			values[bot.OptLanguage] = bot.Value{Text: c.language}
+		}
+		d := New(configured(t, cat, values), cat, "1")
 		got := [3]string{d.EvalPackages(), d.EvalDownloads(), d.EvalProgram()}
 		if got != [3]string{c.packages, c.downloads, c.program} {
 			t.Errorf("%s, %s: %q", c.stt, c.llm, got)
@@ -59,12 +62,12 @@ func TestEvals(t *testing.T) {
 			}
 		}
 	}
-	realtime := New(bot.Config{
-		Transports:      []string{"rtc_small"},
-		Mode:            bot.ModeRealtime,
-		RealtimeService: cat.Find(catalog.KindRealtime, "openai").ID,
-		Language:        "de",
-	}, cat, "1")
+	realtime := New(configured(t, cat, bot.Values{
+		bot.OptTransports: {List: []string{"smallwebrtc"}},
+		bot.OptMode:       {Text: bot.ModeRealtime},
+		bot.OptRealtime:   {Text: "openai"},
+		bot.OptLanguage:   {Text: "de"},
+	}), cat, "1")
 	const both = "Kokoro (338 MB) and Whisper (486 MB)"
 	if got := realtime.EvalDownloads(); got != both || realtime.EvalDownloadSize() != "824 MB" {
 		t.Error(got, realtime.EvalDownloadSize())

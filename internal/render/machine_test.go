@@ -26,23 +26,20 @@ func TestWhatABotTakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for text, figures := range map[string][]string{
-			string(files["README.md"]): {bot.MachineAnswers, "the bot " + bot.MachineBot},
-			last:                       {bot.MachineAnswers, bot.MachineMemory},
+			string(files["README.md"]): {bot.Measured().Answers, "the bot " + bot.Measured().BotMemory},
+			last:                       {bot.Measured().Answers, bot.Measured().Memory},
 		} {
 			for _, figure := range figures {
 				if strings.Contains(text, figure) != isMeasured {
 					t.Errorf("%s: %q in %s", tts, figure, text)
 				}
 			}
-			if !strings.Contains(text, bot.OllamaDownload) {
+			if !strings.Contains(text, bot.Measured().Ollama) {
 				t.Errorf("%s: nothing about Ollama in %s", tts, text)
 			}
 		}
-		if !strings.Contains(string(files["README.md"]), "takes "+bot.MachineModel+" of memory") {
+		if !strings.Contains(string(files["README.md"]), "takes "+bot.Measured().ModelMemory+" of memory") {
 			t.Errorf("%s: README.md does not say what the model takes", tts)
 		}
-	}
-	if _, err := (&Data{}).Takes("coffee"); err == nil {
-		t.Error("coffee was measured")
 	}
 }

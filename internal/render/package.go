@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 )
 
 // conditions says which bots have a file or a folder of templates/server. All bots have the others, unless
@@ -15,8 +16,8 @@ var conditions = map[string]func(*Data) bool{
 	"tests":       func(d *Data) bool { return d.EnableEval },
 
 	"vbot/camera.py":        (*Data).CanLook,
-	"vbot/daily":            (*Data).callsOverDaily,
-	"vbot/downloads":        (*Data).fetchesModels,
+	"vbot/daily":            (*Data).CallsOverDaily,
+	"vbot/downloads":        runs("funasr", "kokoro", "moonshine", "piper", "pocket_tts", "whisper"),
 	"vbot/first_clause.py":  (*Data).LocalLLM,
 	"vbot/google.py":        func(d *Data) bool { return d.Reads("GOOGLE_CREDENTIALS_JSON") },
 	"vbot/models.py":        (*Data).LoadsModels,
@@ -26,29 +27,29 @@ var conditions = map[string]func(*Data) bool{
 	"vbot/recording.py":     func(d *Data) bool { return d.Recording },
 	"vbot/voicemail.py":     (*Data).DetectsVoicemail,
 
-	"vbot/downloads/funasr.py":     runs("FunASRSTTService"),
-	"vbot/downloads/hub.py":        runs("PocketTTSService", "WhisperSTTService"),
-	"vbot/downloads/kokoro.py":     runs("KokoroTTSService"),
-	"vbot/downloads/moonshine.py":  runs("MoonshineSTTService"),
-	"vbot/downloads/piper.py":      runs("PiperTTSService"),
-	"vbot/downloads/pocket_tts.py": runs("PocketTTSService"),
-	"vbot/downloads/whisper.py":    runs("WhisperSTTService"),
+	"vbot/downloads/funasr.py":     runs("funasr"),
+	"vbot/downloads/hub.py":        runs("pocket_tts", "whisper"),
+	"vbot/downloads/kokoro.py":     runs("kokoro"),
+	"vbot/downloads/moonshine.py":  runs("moonshine"),
+	"vbot/downloads/piper.py":      runs("piper"),
+	"vbot/downloads/pocket_tts.py": runs("pocket_tts"),
+	"vbot/downloads/whisper.py":    runs("whisper"),
 
 	"vbot/webhooks":            (*Data).HasServer,
 	"vbot/webhooks/dialout.py": (*Data).CallsOut,
-	"vbot/webhooks/twilio.py":  func(d *Data) bool { return d.Dial == "sip dial-in" },
+	"vbot/webhooks/twilio.py":  dials(catalog.TwilioDailySIP, bot.ModeDialIn),
 
 	"vbot/hosting":                func(d *Data) bool { return d.SelfHost },
 	"vbot/hosting/calls.py":       (*Data).HasServer,
 	"vbot/hosting/carriers.py":    func(d *Data) bool { return len(d.PhoneTransports()) > 0 },
-	"vbot/hosting/daily.py":       reachedOver("rtc_hosted"),
-	"vbot/hosting/dialin.py":      func(d *Data) bool { return d.Dial == "pstn dial-in" },
-	"vbot/hosting/livekit.py":     reachedOver("rtc_room"),
-	"vbot/hosting/plivo.py":       reachedOver("tel_c"),
-	"vbot/hosting/smallwebrtc.py": reachedOver("rtc_small"),
-	"vbot/hosting/telnyx.py":      reachedOver("tel_b"),
-	"vbot/hosting/twilio.py":      reachedOver("tel_a"),
-	"vbot/hosting/websocket.py":   reachedOver("websocket"),
+	"vbot/hosting/daily.py":       reachedOver(catalog.Daily),
+	"vbot/hosting/dialin.py":      dials(catalog.DailyPSTN, bot.ModeDialIn),
+	"vbot/hosting/livekit.py":     reachedOver(catalog.LiveKit),
+	"vbot/hosting/plivo.py":       reachedOver(catalog.Plivo),
+	"vbot/hosting/smallwebrtc.py": reachedOver(catalog.SmallWebRTC),
+	"vbot/hosting/telnyx.py":      reachedOver(catalog.Telnyx),
+	"vbot/hosting/twilio.py":      reachedOver(catalog.Twilio),
+	"vbot/hosting/websocket.py":   reachedOver(catalog.WebSocket),
 
 	"vbot/testing":                      func(d *Data) bool { return d.EnableEval },
 	"vbot/testing/test_calls.py":        func(d *Data) bool { return len(d.PhoneCallers()) > 0 },
@@ -65,9 +66,14 @@ func reachedOver(id string) func(*Data) bool {
 	return func(d *Data) bool { return d.has(id) }
 }
 
-// runs returns the condition that a service of one of these classes runs a model in the bot's process.
-func runs(classes ...string) func(*Data) bool {
-	return func(d *Data) bool { return d.Runs(classes...) }
+// dials returns the condition that the bot has the transport in this dial mode.
+func dials(id, mode string) func(*Data) bool {
+	return func(d *Data) bool { return d.dials(id, mode) }
+}
+
+// runs returns the condition that one of these services, by first name, runs a model in the bot's process.
+func runs(names ...string) func(*Data) bool {
+	return func(d *Data) bool { return d.Runs(names...) }
 }
 
 // hasServerFile reports whether the bot has this file or folder of templates/server.

@@ -1,6 +1,10 @@
 package render
 
-import "fmt"
+import (
+	"fmt"
+
+	"vbot/internal/catalog"
+)
 
 // A pod has the resources of a bot's pod in a cluster, and its limits.
 type pod struct {
@@ -24,7 +28,7 @@ type pod struct {
 // would wait until the first has been answered (docs/performance.md has the seconds).
 func (d *Data) sizePod() pod {
 	sessions := 8
-	if d.has("rtc_small") {
+	if d.has(catalog.SmallWebRTC) {
 		sessions = 4
 	}
 	// Of each session: thousandths of a core, without and with local models, and MB; and MB of all.

@@ -79,28 +79,34 @@ func skip(entry fs.DirEntry) error {
 	return nil
 }
 
-// Paths are the paths of all files that any version of vbot has written in a project, without
+// Paths returns the paths of all files that any version of vbot has written in a project, without
 // guides. TestPaths adds those of this version; none is ever removed.
 func Paths() []string {
 	list, _ := templates.Files.ReadFile("paths.txt") // it is there
 	return strings.Fields(string(list))
 }
 
+// nextSteps is the data of next.txt.tmpl.
+type nextSteps struct {
+	*Data
+	ServerDir, ClientDir string // as they are typed
+	Guide                string // the file that explains more
+	commands             []string
+}
+
+// Command returns a command for the text, and adds it to the commands.
+func (n *nextSteps) Command(words ...string) string {
+	command := strings.Join(words, " ")
+	n.commands = append(n.commands, command)
+	return command
+}
+
 // NextSteps returns a text that says how to run the new bot, and the commands in it. server and
 // client are the paths of these folders as they are typed; guide is the file that explains more.
 func (d *Data) NextSteps(server, client, guide string) (text string, commands []string, err error) {
-	text, err = execute("next.txt.tmpl", struct {
-		*Data
-		ServerDir, ClientDir, Guide string
-	}{d, server, client, guide})
-	steps, _, _ := strings.Cut(text, "\nKeys, ")
-	for line := range strings.Lines(steps) {
-		if command, ok := strings.CutPrefix(line, "  "); ok {
-			command, _, _ = strings.Cut(command, "  # ")
-			commands = append(commands, strings.TrimSpace(command))
-		}
-	}
-	return strings.TrimSuffix(text, "\n"), commands, err
+	steps := &nextSteps{Data: d, ServerDir: server, ClientDir: client, Guide: guide}
+	text, err = execute("next.txt.tmpl", steps)
+	return strings.TrimSuffix(text, "\n"), steps.commands, err
 }
 
 // clientFolders returns the folders of templates/client that make up the web client.
@@ -117,8 +123,8 @@ func (d *Data) clientFolders() []string {
 	return nil
 }
 
-// Guides returns the guides of the coding-agent path.
-func Guides(version string) (map[string][]byte, error) {
+// GuideFiles returns the guides for a coding agent, by name. They depend only on the version.
+func GuideFiles(version string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, name := range []string{"AGENTS.md", "AGENT_IMPORT.md", GettingStarted} {
 		text, err := execute("guide/"+name+".tmpl", &Data{Version: version, Range: frameworkRange})

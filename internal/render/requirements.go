@@ -8,9 +8,8 @@ import (
 	"vbot/internal/catalog"
 )
 
-// Required is what must be right before bot.py starts, as entries of a Python list: variables, and functions
-// that say what is wrong. ServerRequired is what webhooks.py requires, and SelfHostRequired what self_host.py
-// requires in addition.
+// Required returns what must be right before bot.py starts, as entries of a Python list: variables, and
+// functions that say what is wrong.
 func (d *Data) Required() []string {
 	entries := d.required(false)
 	if d.Reads("GOOGLE_CREDENTIALS_JSON") {
@@ -25,8 +24,10 @@ func (d *Data) Required() []string {
 	return entries
 }
 
+// ServerRequired returns what must be right before webhooks.py starts.
 func (d *Data) ServerRequired() []string { return d.required(true) }
 
+// SelfHostRequired returns what self_host.py requires in addition to bot.py.
 func (d *Data) SelfHostRequired() (entries []string) {
 	for _, v := range d.selfHost {
 		if rule := v.Rule(nil); !rule.IsZero() {
@@ -36,7 +37,7 @@ func (d *Data) SelfHostRequired() (entries []string) {
 	return entries
 }
 
-// required are the entries for bot.py or for webhooks.py, each once.
+// required returns the entries for bot.py or for webhooks.py, each once.
 func (d *Data) required(server bool) (entries []string) {
 	for _, r := range d.requirements {
 		if r.Server != server || r.Rule.IsZero() {
@@ -74,7 +75,7 @@ func (d *Data) needs(rule catalog.Rule, transport string) string {
 	return "vbot.Needs(" + strings.Join(arguments, ", ") + ")"
 }
 
-// inTests is what the tests of the bot set a required variable to, or "" if any text will do.
+// inTests returns what the tests of the bot set a required variable to, or "" if any text will do.
 func (d *Data) inTests(name string) string {
 	for _, s := range d.all() {
 		for _, v := range s.Env {
@@ -90,7 +91,7 @@ func (d *Data) inTests(name string) string {
 	return ""
 }
 
-// MustBeSet are the variables that every session needs, as README.md lists them.
+// MustBeSet returns the variables that every session needs, as README.md lists them.
 func (d *Data) MustBeSet() (texts []string) {
 	seen := map[string]bool{}
 	for _, r := range d.requirements {
@@ -102,7 +103,7 @@ func (d *Data) MustBeSet() (texts []string) {
 	return texts
 }
 
-// Needed are the variables that only this transport needs, for a sentence.
+// Needed returns the variables that only this transport needs, for a sentence.
 func (d *Data) Needed(t Service) string {
 	var texts []string
 	for _, r := range d.requirements {
@@ -113,7 +114,7 @@ func (d *Data) Needed(t Service) string {
 	return strings.Join(texts, " and ")
 }
 
-// Keyless are the variables for an address of your own server that make a required key
+// Keyless returns the variables for an address of your own server that make a required key
 // optional.
 func (d *Data) Keyless() string {
 	var names []string
@@ -125,10 +126,10 @@ func (d *Data) Keyless() string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// Credentials are what a person has to get.
+// Credentials returns what a person has to get.
 func (d *Data) Credentials() []catalog.Credential { return catalog.Credentials(d.requirements) }
 
-// NewCredentials are what a person has to get in addition to the credentials of another bot.
+// NewCredentials returns what a person has to get in addition to the credentials of another bot.
 func (d *Data) NewCredentials(was *Data) []catalog.Credential {
 	had := map[string]bool{}
 	for _, r := range was.requirements {

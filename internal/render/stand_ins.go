@@ -68,7 +68,7 @@ type caller struct {
 	Class string
 }
 
-// callers are the people in tests.
+// callers returns the callers over the bot's transports.
 func (d *Data) callers() (list []caller) {
 	for _, t := range d.Transports {
 		if t.StandIn.File != "" {
@@ -78,16 +78,17 @@ func (d *Data) callers() (list []caller) {
 	return list
 }
 
-// PhoneCallers are the callers by telephone, WebCallers the others.
+// PhoneCallers returns the callers by telephone.
 func (d *Data) PhoneCallers() []caller {
 	return slices.DeleteFunc(d.callers(), func(c caller) bool { return !c.Service.Service.Telephony })
 }
 
+// WebCallers returns the callers over web transports.
 func (d *Data) WebCallers() []caller {
 	return slices.DeleteFunc(d.callers(), func(c caller) bool { return c.Service.Service.Telephony })
 }
 
-// CastImports are the import statements of tests/cast.py, except those of the framework.
+// CastImports returns the import statements of tests/cast.py, except those of the framework.
 func (d *Data) CastImports() (lines []string) {
 	add := func(file, class string) {
 		lines = append(lines, "from vbot.testing."+strings.ReplaceAll(file, "/", ".")+" import "+class)
@@ -106,7 +107,7 @@ func (d *Data) CastImports() (lines []string) {
 	return lines
 }
 
-// standInFiles are the files in the folders people and stand_ins of the package for tests that the bot has.
+// standInFiles returns the bot's files in the folders people and stand_ins of the package for tests.
 func (d *Data) standInFiles() (paths []string) {
 	if !d.EnableEval {
 		return nil
@@ -139,9 +140,9 @@ func withImported(paths []string, file string) []string {
 		}
 	}
 	for line := range strings.Lines(textOf(file)) {
-		module, isOurs := strings.CutPrefix(line, "from vbot.testing.")
+		module, isOfVbot := strings.CutPrefix(line, "from vbot.testing.")
 		module, _, _ = strings.Cut(module, " ")
-		if imported := strings.ReplaceAll(module, ".", "/"); isOurs && strings.Contains(imported, "/") {
+		if imported := strings.ReplaceAll(module, ".", "/"); isOfVbot && strings.Contains(imported, "/") {
 			paths = withImported(paths, imported)
 		}
 	}

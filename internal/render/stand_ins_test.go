@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"vbot/internal/bot"
 	"vbot/internal/catalog"
 	"vbot/templates"
 )
@@ -36,7 +35,8 @@ func TestStandInsAreThere(t *testing.T) {
 }
 
 func TestFilesOfStandIns(t *testing.T) {
-	d := &Data{Config: bot.Config{EnableEval: true}}
+	d := &Data{}
+	d.EnableEval = true
 	for file, imported := range map[string]string{
 		"stand_ins/llm/ollama":   "stand_ins/llm/openai_chat.py",
 		"stand_ins/realtime/xai": "stand_ins/realtime/realtime_api.py",

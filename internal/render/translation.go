@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"vbot/internal/catalog"
 	"vbot/templates"
 )
 
@@ -37,8 +36,8 @@ func readTranslation(data string) map[string]string {
 	return texts
 }
 
-// translationTag is the tag of the translation for a bot with this language: the language's own, or that of
-// a more general language; "en" if there is none.
+// translationTag returns the tag of the translation for a bot with this language: the language's own, or that
+// of a more general language; "en" if there is none.
 func translationTag(language string) string {
 	for tag := language; tag != ""; {
 		if translations()[tag] != nil {
@@ -68,7 +67,7 @@ func (d *Data) Say(key string, values ...string) (string, error) {
 // Translated reports whether the texts of the bot and its page are in a language other than English.
 func (d *Data) Translated() bool { return translationTag(d.Language) != "en" }
 
-// PageLanguage is the tag of the language in which the page is written.
+// PageLanguage returns the tag of the language in which the page is written.
 func (d *Data) PageLanguage() string {
 	if d.Translated() {
 		return d.Language
@@ -79,17 +78,4 @@ func (d *Data) PageLanguage() string {
 // RightToLeft reports whether the page is written from right to left.
 func (d *Data) RightToLeft() bool {
 	return d.Translated() && slices.Contains([]string{"ar", "fa", "he", "ur"}, d.BaseLanguage())
-}
-
-// AnswerIn is the sentence of the prompt that names the language, such as "Answer in German." If the
-// language has a region, it includes the tag: "Answer in Portuguese (pt-BR)."
-func (d *Data) AnswerIn() string {
-	name := catalog.LanguageName(d.BaseLanguage())
-	switch {
-	case name == "":
-		return "Answer in the language with the BCP 47 tag " + d.Language + "."
-	case d.Language != d.BaseLanguage():
-		return "Answer in " + name + " (" + d.Language + ")."
-	}
-	return "Answer in " + name + "."
 }

@@ -49,18 +49,16 @@ func TestBotsInEachLanguage(t *testing.T) {
 	for tag, read := range translations() {
 		texts := read()
 		for _, tag := range []string{tag, tag + "-XX"} {
-			cfg := bot.Config{
-				ProjectName: "bot",
-				BotType:     "telephony",
-				Transports:  []string{"rtc_small", cat.Find(catalog.KindTransport, "twilio").ID},
-				Mode:        bot.ModeCascade,
-				STTService:  cat.Find(catalog.KindSTT, "whisper").ID,
-				LLMService:  cat.Find(catalog.KindLLM, "ollama").ID,
-				TTSService:  cat.Find(catalog.KindTTS, "azure").ID,
-				Language:    tag,
-				EnableEval:  true,
-				SelfHost:    true,
-			}
+			cfg := configured(t, cat, bot.Values{
+				bot.OptTransports:        {List: []string{"smallwebrtc", "twilio"}},
+				bot.OptMode:              {Text: bot.ModeCascade},
+				bot.OptSTT:               {Text: "whisper"},
+				bot.OptLLM:               {Text: "ollama"},
+				bot.OptTTS:               {Text: "azure"},
+				bot.ByKey("enable_eval"): {On: true},
+				bot.ByKey("self_host"):   {On: true},
+			})
+			cfg.Language = tag // also one that a service does not speak
 			files, err := New(cfg, cat, "1").Files()
 			if err != nil {
 				t.Fatal(tag, err)
@@ -100,7 +98,8 @@ func TestAnswerIn(t *testing.T) {
 		"pt-BR": "Answer in Portuguese (pt-BR).",
 		"xh":    "Answer in the language with the BCP 47 tag xh.",
 	} {
-		d := &Data{Config: bot.Config{Language: tag}}
+		d := &Data{}
+		d.Language = tag
 		if got := d.AnswerIn(); got != want {
 			t.Errorf("%s: %q", tag, got)
 		}
@@ -109,7 +108,8 @@ func TestAnswerIn(t *testing.T) {
 
 // A text that no template has, or with other values, is found when a project is rendered, not in the project.
 func TestSay(t *testing.T) {
-	d := &Data{Config: bot.Config{Language: "xh"}}
+	d := &Data{}
+	d.Language = "xh"
 	for _, c := range []struct {
 		key, want string
 		values    []string

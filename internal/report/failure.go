@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -36,39 +35,17 @@ var codes = []string{
 	Unavailable, Timeout, Partial, Differs, Failed,
 }
 
-// An ErrorCode is one of the codes above in JSON.
-type ErrorCode string
-
-// Enum returns the allowed values, for the JSON Schema.
-func (ErrorCode) Enum() []string { return codes }
-
-// A Failure is an error with a code for scripts and text for people. All its fields are set where
-// it is created; a function that wraps it copies them, as Reword does.
+// A Failure is the error of a command, with a code for scripts and text for people. All its fields are
+// set where it is created; a function that wraps it copies them, as Reword does.
 type Failure struct {
-	Code       string
-	Message    string
+	Code       string // one of the codes above
+	Message    string // "" if the problems say everything
 	Problems   []Problem
 	Hint       string // what to do next; printed last
 	Retryable  bool   // the same command may succeed later
 	HTTPStatus int    // of the API's response; 0 if there was none
 	Unsure     bool   // what failed may have taken effect nevertheless
 	Err        error  // the cause, or nil
-}
-
-// An Envelope is what --json prints when a command fails.
-type Envelope struct {
-	Error  Details `json:"error"`
-	Result any     `json:"result,omitempty"` // what the command did or found nevertheless
-}
-
-// Details is the JSON of a failure.
-type Details struct {
-	Code       ErrorCode `json:"code"`
-	Message    string    `json:"message"`
-	Retryable  bool      `json:"retryable"`   // the same command may succeed later
-	HTTPStatus *int      `json:"http_status"` // of the API's response, if there was one
-	Hint       OrNull    `json:"hint"`        // what to do
-	Problems   []Problem `json:"problems"`
 }
 
 // A Problem is one mistake, shown as one line of text.
@@ -79,6 +56,9 @@ type Problem struct {
 	Where   string   `json:"-"` // the field as shown to people: "--stt (stt_service)"
 	Names   string   `json:"-"` // the allowed values as shown to people; "" if these are Allowed
 	Missing bool     `json:"-"` // an option was not given, rather than wrong
+	// Usage says that the command line lacks something or has too much, as opposed to a wrong value.
+	Usage bool   `json:"-"`
+	Hint  string `json:"-"` // what to do about it, or ""
 }
 
 // Problems collects problems, so that a person reads all of them at once.
@@ -90,23 +70,25 @@ func (p *Problems) Add(field, where, format string, args ...any) *Problem {
 	return &(*p)[len(*p)-1]
 }
 
-// Faults collects what is wrong with a command line.
-type Faults struct {
-	Usage  Problems // too many or too few arguments, or an answer that vbot cannot ask for
-	Values Problems // options, arguments and files that ask for something impossible
-	Hint   string   // about Values
-}
-
-// Failure returns all faults as one failure, nil if there are none. Its code is InvalidConfig if any
-// value is wrong, else Usage.
-func (f *Faults) Failure() error {
-	switch {
-	case len(f.Values) > 0:
-		return &Failure{Code: InvalidConfig, Problems: slices.Concat(f.Usage, f.Values), Hint: f.Hint}
-	case len(f.Usage) > 0:
-		return &Failure{Code: Usage, Problems: f.Usage}
+// Err returns the failure with these problems, nil if there are none. Its code is Usage if all of them are
+// about usage, else InvalidConfig; the former come first. Its hint is that of the first problem with one.
+func (p Problems) Err() error {
+	if len(p) == 0 {
+		return nil
 	}
-	return nil
+	f := &Failure{Code: Usage}
+	var values []Problem
+	for _, problem := range p {
+		f.Hint = cmp.Or(f.Hint, problem.Hint)
+		if problem.Usage {
+			f.Problems = append(f.Problems, problem)
+		} else {
+			f.Code = InvalidConfig
+			values = append(values, problem)
+		}
+	}
+	f.Problems = append(f.Problems, values...)
+	return f
 }
 
 func (f *Failure) Error() string {
@@ -141,30 +123,48 @@ func (f *Failure) Text(colour bool) string {
 	return b.String()
 }
 
-// JSON returns what --json prints. result is what the command did or found nevertheless, or nil. If
-// there are only problems, the message is that of the first one. Arrays are never null.
-func (f *Failure) JSON(result any) Envelope {
-	out := Details{
-		Code:      ErrorCode(f.Code),
-		Message:   Printable(f.Error()),
-		Retryable: f.Retryable,
-		Hint:      OrNull(Printable(f.Hint)),
-		Problems:  []Problem{},
-	}
+// FailureJSON is what --json prints when a command fails.
+type FailureJSON struct {
+	Error struct {
+		Code       ErrorCode `json:"code"`
+		Message    string    `json:"message"`     // if there are only problems, that of the first one
+		Retryable  bool      `json:"retryable"`   // the same command may succeed later
+		HTTPStatus *int      `json:"http_status"` // of the API's response, if there was one
+		Hint       OrNull    `json:"hint"`        // what to do
+		Problems   []Problem `json:"problems"`
+	} `json:"error"`
+	Result any `json:"result,omitempty"` // what the command did or found nevertheless
+}
+
+// An ErrorCode is one of the codes above in JSON.
+type ErrorCode string
+
+// Enum returns the allowed values, for the JSON Schema, in its order.
+func (ErrorCode) Enum() []string { return codes }
+
+// JSON returns what --json prints. result is what the command did or found nevertheless, or nil.
+func (f *Failure) JSON(result any) FailureJSON {
+	out := FailureJSON{Result: result}
+	e := &out.Error
+	e.Code = ErrorCode(f.Code)
+	e.Message = Printable(f.Error())
 	if more := len(f.Problems) - 1; f.Message == "" && more > 0 {
-		out.Message += "; and " + Plural(more, "more problem")
+		e.Message += "; and " + Plural(more, "more problem")
 	}
+	e.Retryable = f.Retryable
 	if f.HTTPStatus != 0 {
-		out.HTTPStatus = &f.HTTPStatus
+		e.HTTPStatus = &f.HTTPStatus
 	}
+	e.Hint = OrNull(Printable(f.Hint))
+	e.Problems = []Problem{} // never null
 	for _, p := range f.Problems {
 		p.Message = Printable(p.Message)
 		if p.Allowed == nil {
 			p.Allowed = []string{}
 		}
-		out.Problems = append(out.Problems, p)
+		e.Problems = append(e.Problems, p)
 	}
-	return Envelope{Error: out, Result: result}
+	return out
 }
 
 // exitCodes maps error codes to exit codes. Codes that are not in it have exit code 1.
@@ -219,7 +219,7 @@ func Reword(err error, format string, args ...any) *Failure {
 // One returns a failure with a single problem.
 func One(code, field, where, format string, args ...any) *Failure {
 	var problems Problems
-	problems.Add(field, where, format, args...)
+	problems.Add(field, where, format, args...).Usage = code == Usage
 	return &Failure{Code: code, Problems: problems}
 }
 

@@ -66,35 +66,13 @@ const (
 // data, or ""; at is where, in bytes. If data begins with a valid object and only the text
 // after it is wrong, the members are returned as well.
 func Members(data []byte) (members []Member, at int, fault string) {
+	if at, fault = syntaxFault(data); fault != "" {
+		return nil, at, fault
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	// next returns where the next token begins, after the punctuation.
 	next := func(punctuation string) int {
 		return len(data) - len(bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"+punctuation))
-	}
-	var whole json.RawMessage
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(&whole); errors.Is(err, io.EOF) {
-		return nil, 0, "the file is empty; expected a JSON object"
-	} else if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at, c := int(syntax.Offset)-1, data[syntax.Offset-1]
-		switch {
-		case IsUTF16(data):
-			return nil, 0, UTF16
-		case bytes.HasPrefix(data[at:], []byte("<<<<<<< ")):
-			return nil, at, MergeConflict
-		case (c == '}' || c == ']') && bytes.HasSuffix(bytes.TrimSpace(data[:at]), []byte(",")):
-			return nil, at, fmt.Sprintf("remove the comma before %c", c)
-		case c == '#' || bytes.HasPrefix(data[at:], []byte("//")) || bytes.HasPrefix(data[at:], []byte("/*")):
-			return nil, at, "JSON has no comments; remove this one"
-		case c == '\'':
-			return nil, at, "JSON strings need double quotes"
-		case strings.Contains(syntax.Error(), "max depth"):
-			return nil, at, "too many brackets in brackets"
-		case len(bytes.TrimSpace(data[:at])) == 0:
-			return nil, at, notAnObject
-		}
-		return nil, at, syntax.Error()
-	} else if err != nil {
-		return nil, len(data), "the JSON ends too early: a bracket or quote is not closed"
 	}
 	if start, _ := dec.Token(); start != json.Delim('{') {
 		return nil, 0, notAnObject
@@ -111,6 +89,42 @@ func Members(data []byte) (members []Member, at int, fault string) {
 		return members, end, "unexpected text after the JSON object"
 	}
 	return members, 0, ""
+}
+
+// syntaxFault returns what is wrong with the first JSON value in data, or "", and where, in bytes.
+func syntaxFault(data []byte) (at int, fault string) {
+	var first json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(data)).Decode(&first)
+	switch {
+	case err == nil:
+		return 0, ""
+	case errors.Is(err, io.EOF):
+		return 0, "the file is empty; expected a JSON object"
+	}
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
+		return len(data), "the JSON ends too early: a bracket or quote is not closed"
+	}
+	at = int(syntax.Offset) - 1
+	before, rest := bytes.TrimSpace(data[:at]), data[at:]
+	begins := func(text string) bool { return bytes.HasPrefix(rest, []byte(text)) }
+	switch {
+	case IsUTF16(data):
+		return 0, UTF16
+	case begins("<<<<<<< "):
+		return at, MergeConflict
+	case (begins("}") || begins("]")) && bytes.HasSuffix(before, []byte(",")):
+		return at, fmt.Sprintf("remove the comma before %c", rest[0])
+	case begins("#"), begins("//"), begins("/*"):
+		return at, "JSON has no comments; remove this one"
+	case begins("'"):
+		return at, "JSON strings need double quotes"
+	case strings.Contains(syntax.Error(), "max depth"): // encoding/json has no other sign of it
+		return at, "too many brackets in brackets"
+	case len(before) == 0:
+		return at, notAnObject
+	}
+	return at, syntax.Error()
 }
 
 // Place returns where the offset is in the file: "bot.json:3:5".

@@ -2,11 +2,8 @@ package scaffold
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"vbot/internal/bot"
@@ -22,7 +19,7 @@ type comparison struct {
 	record *project.Record
 	config bot.Config
 	now    *render.Data
-	// before is what this version writes for the recorded configuration; nil if it cannot.
+	// before returns what this version writes for the recorded configuration, nil if it cannot.
 	before func() *draft
 	plan   *project.Plan
 }
@@ -48,35 +45,41 @@ func (j Job) compare(ctx context.Context, env Env) (report.Result, error) {
 	if j.Mode == Check {
 		return c.check()
 	}
-	return c.update(ctx, t)
+	return c.apply(ctx, t)
 }
 
 // read reads the project, and plans its update.
 func (c *comparison) read(ctx context.Context, t *project.Target) error {
-	record, recorded, err := readRecord(t, c.env.Version)
-	if err != nil {
+	var recorded bot.Values
+	var err error
+	if c.record, recorded, err = readRecord(t, c.env.Version); err != nil {
 		return err
 	}
-	c.record = record
-	isUpdate := c.job.Mode == Update
-	withoutBot := len(c.job.Bot) == 0 && c.job.File == nil
-	age, _ := project.CompareVersions(record.Vbot, c.env.Version)
-	switch {
-	case record.Vbot == "" && (isUpdate || withoutBot):
-		return c.job.noRecord(c.env)
-	case age > 0 && isUpdate:
-		const newer = "vbot %s wrote %s; this is vbot %s, which cannot update it"
-		f := report.Errorf(report.InvalidConfig, newer, record.Vbot, t.Dir, c.env.Version)
-		f.Hint = "use vbot " + record.Vbot + " or a later one"
-		return f
-	case age > 0:
-		c.env.Note("vbot %s wrote %s; this is vbot %s, which is older", record.Vbot, t.Dir, c.env.Version)
+	if err := c.checkVersion(); err != nil {
+		return err
 	}
 	c.config, err = c.job.configure(c.env, bot.Update(c.env.Catalog, recorded, c.job.Bot))
 	if err != nil {
 		return err
 	}
+	c.before = sync.OnceValue(func() *draft { return renderRecorded(c.env, c.record.Vbot, recorded) })
 	c.now = render.New(c.config, c.env.Catalog, c.env.Version)
+	if err := c.makePlan(t); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return report.Interruption()
+	}
+	isDiffed := func(s project.Step) bool { return s.Path == c.job.DiffOf }
+	if c.job.DiffOf != "" && !slices.ContainsFunc(c.plan.Steps, isDiffed) {
+		const expected = "--diff: vbot writes no file %q; expected a path such as server/bot.py"
+		return report.Errorf(report.NotFound, expected, c.job.DiffOf)
+	}
+	return nil
+}
+
+// makePlan renders the files of the new configuration, and compares the target with them.
+func (c *comparison) makePlan(t *project.Target) error {
 	files, err := c.now.Files()
 	if err != nil {
 		return err
@@ -85,14 +88,13 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 	if err != nil {
 		return err
 	}
-	c.before = sync.OnceValue(func() *draft { return renderRecorded(c.env, record.Vbot, recorded) })
-	c.plan, err = t.Update(&project.Update{
+	c.plan, err = t.PlanUpdate(&project.UpdateRequest{
 		Files:         files,
-		Was:           record,
+		Was:           c.record,
 		Now:           now,
 		AcceptMissing: c.job.AcceptMissing,
-		Guides: func() map[string][]byte {
-			guides, _ := render.Guides(c.env.Version) // without them, none counts as vbot's
+		GenericGuides: func() map[string][]byte {
+			guides, _ := render.GuideFiles(c.env.Version) // without them, none counts as vbot's
 			return guides
 		},
 		Rendered: func() map[string][]byte {
@@ -102,14 +104,6 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 			return nil
 		},
 	})
-	isOne := func(s project.Step) bool { return s.Path == c.job.DiffOf }
-	switch {
-	case err == nil && ctx.Err() != nil:
-		err = report.Interruption()
-	case err == nil && c.job.DiffOf != "" && !slices.ContainsFunc(c.plan.Steps, isOne):
-		const expected = "--diff: vbot writes no file %q; expected a path such as server/bot.py"
-		err = report.Errorf(report.NotFound, expected, c.job.DiffOf)
-	}
 	return err
 }
 
@@ -146,7 +140,7 @@ func (c *comparison) noteLostTelephone() {
 // noteCloudNeeds notes which variables to set if a bot with a server on localhost is now deployed.
 func (c *comparison) noteCloudNeeds() {
 	was := c.before()
-	names := render.New(c.config, c.env.Catalog, c.env.Version).CloudNeeds()
+	names := c.now.CloudNeeds()
 	if names != "" && was != nil && was.bot.CloudNeeds() == "" {
 		c.env.Note("in the cloud, localhost is not your machine: set %s in server/.env to the address "+
 			"of a server that the cloud can reach", names)
@@ -171,11 +165,11 @@ func (c *comparison) patch() string {
 	return c.plan.Diff(c.job.DiffOf, c.job.Mode == Check)
 }
 
-// update brings the project up to date, or says what that would do.
-func (c *comparison) update(ctx context.Context, t *project.Target) (report.Result, error) {
-	refused := c.conflicts()
+// apply brings the project up to date, or says what that would do.
+func (c *comparison) apply(ctx context.Context, t *project.Target) (report.Result, error) {
+	refused := c.conflictFailure()
 	summary := fmt.Sprintf("vbot %s wrote %s; vbot %s would:\n%s",
-		c.record.Vbot, t.Dir, c.env.Version, changes(c.plan))
+		c.record.Vbot, t.Dir, c.env.Version, describeChanges(c.plan))
 	switch {
 	case c.job.DryRun || c.job.Diff:
 		preview := UpdatePreview{
@@ -185,7 +179,7 @@ func (c *comparison) update(ctx context.Context, t *project.Target) (report.Resu
 			dryRun:  c.job.DryRun && refused == nil,
 		}
 		return preview, refused
-	case refused != nil && (!c.job.Markers || isUnresolvable(c.plan)):
+	case refused != nil && (!c.job.Markers || c.plan.Blocked):
 		return nil, refused
 	}
 	asks := c.plan.Writes() > 0 && c.env.Confirm != nil
@@ -206,15 +200,15 @@ func (c *comparison) update(ctx context.Context, t *project.Target) (report.Resu
 		plan:      c.plan,
 		listFiles: !asks,
 	}
-	if was := c.before; c.plan.Writes() > 0 && was() != nil {
-		out.needed = c.now.NewCredentials(was().bot)
+	if was := c.before(); was != nil && c.plan.Writes() > 0 {
+		out.needed = c.now.NewCredentials(was.bot)
 	}
 	out.adviseLocks()
 	return out, refused
 }
 
-// conflicts returns the failure of an update with conflicts, or nil.
-func (c *comparison) conflicts() error {
+// conflictFailure returns the failure of an update with conflicts, or nil.
+func (c *comparison) conflictFailure() error {
 	if len(c.plan.Conflicts) == 0 {
 		return nil
 	}
@@ -225,7 +219,7 @@ func (c *comparison) conflicts() error {
 	}
 	const choose = "choose what to keep between the lines <<<<<<< and >>>>>>>"
 	switch {
-	case isUnresolvable(c.plan):
+	case c.plan.Blocked:
 		f.Hint = "move it away or rename it, and run the same command again"
 		if slices.ContainsFunc(c.plan.Steps, func(s project.Step) bool { return s.Marked > 0 }) {
 			f.Hint = choose + ", remove these lines, and run the same command again"
@@ -238,60 +232,4 @@ func (c *comparison) conflicts() error {
 			"with both texts between markers; with --diff it shows the conflicts"
 	}
 	return f
-}
-
-// isUnresolvable reports whether there are conflicts that no markers can show.
-func isUnresolvable(p *project.Plan) bool {
-	marked := namesOf(p, func(s project.Step) bool { return len(s.Conflicts) > 0 })
-	return len(p.Conflicts) > len(marked)
-}
-
-// noRecord returns the failure of a comparison in a directory without a record. Somebody who followed the
-// README is in a subfolder of the project, which the hint then names.
-func (j Job) noRecord(env Env) error {
-	dir := j.dir(env)
-	f := report.Errorf(report.NotFound, "there is no %s in %s, so vbot cannot know what it wrote there",
-		project.RecordName, dir)
-	f.Hint = "to compare, pass the bot's options with --check; " +
-		"to create the file, run init with these options and --keep-existing"
-	if !project.Has(dir, ".") {
-		f.Message = "there is no directory " + dir
-		f.Hint = ""
-	}
-	option := " --check"
-	if j.Mode == Update {
-		option = " --update"
-	}
-	for up := filepath.Dir(dir); up != filepath.Dir(up); up = filepath.Dir(up) {
-		if project.Has(up, project.RecordName) {
-			path, _ := filepath.Rel(env.Path("."), up)
-			f.Hint = "the project is in " + up + ": vbot init " + report.ShellPath(path) + option
-			break
-		}
-	}
-	return f
-}
-
-// readRecord returns the record of the target, and the values of the configuration in it.
-func readRecord(t *project.Target, version string) (*project.Record, bot.Values, error) {
-	record, err := t.Record(render.Paths())
-	var recorded bot.Values
-	if err == nil && record.Vbot != "" {
-		var problems report.Problems
-		recorded, problems = bot.ParseConfig(project.RecordName, record.Config)
-		if len(problems) > 0 {
-			err = &report.Failure{Code: report.InvalidConfig, Problems: problems}
-		}
-	}
-	if f, ok := errors.AsType[*report.Failure](err); ok && record != nil {
-		f.Hint = "to create it again, remove it and run init with the bot's options and --keep-existing"
-		if strings.HasSuffix(f.Error(), report.MergeConflict) {
-			f.Hint = "choose one side: take .vbot.json and every unedited file from it, " +
-				"then run --update with the options that the other side changed"
-		}
-		if age, _ := project.CompareVersions(record.Vbot, version); age > 0 {
-			f.Hint = "vbot " + record.Vbot + " wrote it; use that version or a later one"
-		}
-	}
-	return record, recorded, err
 }

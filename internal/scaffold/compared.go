@@ -30,7 +30,7 @@ type ComparedFile struct {
 	SHA256 report.OrNull `json:"sha256"` // in hex, of the existing file
 }
 
-// check returns how the files differ from what this version writes, and fails if any does.
+// check returns the states of the files. The error has the code Differs if any is not unchanged.
 func (c *comparison) check() (report.Result, error) {
 	if c.job.DryRun {
 		return Preview{Config: c.config}, nil
@@ -54,7 +54,7 @@ func (c *comparison) check() (report.Result, error) {
 }
 
 // Text lists the files that differ; with --verbose, all files.
-func (c Compared) Text(page *report.Page) {
+func (c Compared) Text(page *report.Printer) {
 	list := ""
 	for _, s := range c.plan.Steps {
 		if s.State != "" && (s.State != project.Unchanged || c.verbose) {

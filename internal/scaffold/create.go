@@ -12,8 +12,8 @@ import (
 	"vbot/internal/report"
 )
 
-// Plan plans to create the bot with this configuration or, without one, to write the guides. It changes
-// nothing. Conflicts of a bot are in the plan; conflicts of the guides are an error.
+// Plan plans to create the bot with this configuration or, if cfg is nil, to write the guides. It changes
+// nothing. Conflicts of a bot are in the plan; those of the guides are an error, a *report.Failure.
 func (j Job) Plan(env Env, cfg *bot.Config) (*project.Plan, error) {
 	d, err := newDraft(env, cfg)
 	if err != nil {
@@ -26,7 +26,7 @@ func (j Job) Plan(env Env, cfg *bot.Config) (*project.Plan, error) {
 	defer t.Close()
 	p, err := j.planWrite(t, d)
 	if err == nil && cfg == nil {
-		err = j.conflicts(env, p)
+		err = j.conflictFailure(env, p)
 	}
 	return p, err
 }
@@ -35,12 +35,12 @@ func (j Job) Plan(env Env, cfg *bot.Config) (*project.Plan, error) {
 func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	overwrite := j.Refresh
 	if j.OverwriteGuide {
-		overwrite = project.Guides
+		overwrite = project.GuideFiles
 	}
 	isThere := func(name string) bool { return project.Has(t.Dir, name) }
 	// Unedited guides from before there was a bot are replaced by this bot's.
-	if d.bot != nil && slices.ContainsFunc(project.Guides, isThere) {
-		generic, err := render.Guides(d.bot.Version)
+	if d.bot != nil && slices.ContainsFunc(project.GuideFiles, isThere) {
+		generic, err := render.GuideFiles(d.bot.Version)
 		if err != nil {
 			return nil, err
 		}
@@ -49,10 +49,10 @@ func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	if d.bot == nil && project.Has(t.Dir, project.BotName) {
 		delete(d.files, render.GettingStarted) // only for directories without a bot
 	}
-	return t.Plan(d.files, j.KeepExisting, overwrite)
+	return t.PlanCreate(d.files, j.KeepExisting, overwrite)
 }
 
-// write writes a bot or, without a configuration, the guides for a coding agent.
+// write writes a bot or, if cfg is nil, the guides for a coding agent.
 func (j Job) write(ctx context.Context, env Env, cfg *bot.Config) (report.Result, error) {
 	d, err := newDraft(env, cfg)
 	if err != nil {
@@ -70,7 +70,7 @@ func (j Job) write(ctx context.Context, env Env, cfg *bot.Config) (report.Result
 		return Preview{Config: *cfg, plan: p, fault: err}, nil
 	}
 	if err == nil {
-		err = j.conflicts(env, p)
+		err = j.conflictFailure(env, p)
 	}
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (j Job) write(ctx context.Context, env Env, cfg *bot.Config) (report.Result
 	return out, nil
 }
 
-// advise adds to the result what to do next.
+// advise adds to the result what to do next, as text and as commands.
 func (j Job) advise(out *Written, d draft) (err error) {
 	switch {
 	case d.bot != nil:
@@ -103,8 +103,8 @@ func (j Job) advise(out *Written, d draft) (err error) {
 	return err
 }
 
-// conflicts returns the failure that lists the conflicts of writing a bot or guides, or nil.
-func (j Job) conflicts(env Env, p *project.Plan) error {
+// conflictFailure returns the failure that lists the conflicts of writing a bot or guides, or nil.
+func (j Job) conflictFailure(env Env, p *project.Plan) error {
 	if len(p.Conflicts) == 0 {
 		return nil
 	}

@@ -1,13 +1,11 @@
-// Package scaffold has the jobs of `vbot init`: create a bot, write the guides for a coding agent, check
-// a project and update it. A Job returns Written, Compared or Preview. It prints only notes that a person
-// needs while the job runs.
+// Package scaffold has the jobs of `vbot init`: create a bot, write the guides for a coding agent, check a
+// project, and update it. Job.Run returns a Written, Compared, Preview or UpdatePreview.
 package scaffold
 
 import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
@@ -16,15 +14,15 @@ import (
 	"vbot/internal/report"
 )
 
-// A Mode is what a job does.
+// A Mode is the kind of a job.
 type Mode int
 
 // The modes. The first two write missing files; the others start from the record of a project.
 const (
-	Create Mode = iota // a bot
-	Guides             // the guides for a coding agent, which makes the bot
-	Check              // lists edited, missing and outdated files
-	Update             // brings the files up to date
+	Create         Mode = iota // write a bot
+	GenerateGuides             // write the guides for a coding agent, which makes the bot
+	Check                      // list edited, missing and outdated files
+	Update                     // bring the files up to date
 )
 
 // A Job is what `vbot init` is asked to do in one directory.
@@ -53,22 +51,22 @@ type ConfigFile struct {
 	Data []byte
 }
 
-// An Env is what jobs need of the program.
+// An Env is what jobs use of the program that runs them.
 type Env struct {
 	Version string // of vbot
 	Catalog *catalog.Catalog
-	Path    func(name string) string         // resolves it against the working directory
-	Note    func(format string, args ...any) // tells the person something while a job runs
-	// Confirm asks a person whether to go ahead, and fails if the answer is no. It is nil if vbot cannot
-	// ask; then a job goes ahead.
+	Path    func(name string) string         // makes a path absolute
+	Note    func(format string, args ...any) // prints a message while a job runs
+	// Confirm asks a person whether to go ahead. The error is a *report.Failure if the answer is no. Confirm
+	// is nil if nobody can be asked; then jobs go ahead.
 	Confirm func(ctx context.Context, question string) error
 }
 
-// Run runs the job. Even with an error, the result is what was done or found, or nil. Errors are a
-// *report.Failure.
+// Run runs the job. An error is a *report.Failure. The result is what was done or found, also with an error;
+// it is nil if that is nothing.
 func (j Job) Run(ctx context.Context, env Env) (report.Result, error) {
 	switch j.Mode {
-	case Guides:
+	case GenerateGuides:
 		return j.write(ctx, env, nil)
 	case Check, Update:
 		return j.compare(ctx, env)
@@ -80,22 +78,22 @@ func (j Job) Run(ctx context.Context, env Env) (report.Result, error) {
 	return j.write(ctx, env, &cfg)
 }
 
-// dir is the directory of the job, absolute.
+// dir returns the absolute path of the target.
 func (j Job) dir(env Env) string { return env.Path(j.Target) }
 
-// name is the project's name if no option gives it, "" if the directory's name cannot be one.
+// name returns the project's name if no option gives it, made of the directory's; "" if it cannot be.
 func (j Job) name(env Env) string { return bot.NameFromDir(j.dir(env)) }
 
 // configure returns the configuration that the job asks for. Values that no option gives come from the
 // configuration file or, without one, from the record.
-func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
+func (j Job) configure(env Env, recorded bot.Values) (cfg bot.Config, err error) {
 	var problems report.Problems
 	inFile, source := recorded, project.RecordName
 	if j.File != nil {
 		source = "the configuration file"
 		inFile, problems = bot.ParseConfig(j.File.Name, j.File.Data)
 		if inFile == nil { // do not report its keys as missing
-			return bot.Config{}, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+			return cfg, problems.Err()
 		}
 	}
 	values := bot.Values{}
@@ -108,7 +106,7 @@ func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
 		if slices.ContainsFunc(problems, isMissingMode) {
 			f.Hint = "`vbot init --help` ends with complete examples"
 		}
-		return bot.Config{}, f
+		return cfg, f
 	}
 	for _, o := range bot.Options {
 		if value := values[o]; value.Alias != "" {
@@ -123,13 +121,13 @@ func (j Job) configure(env Env, recorded bot.Values) (bot.Config, error) {
 
 func isMissingMode(p report.Problem) bool { return p.Missing && p.Field == bot.OptMode.Key }
 
-// Missing names the required options that the job does not have: "--mode".
+// Missing returns the required options that the job does not have, such as "--mode".
 func (j Job) Missing(env Env) (options []string) {
 	_, _, problems := bot.Resolve(env.Catalog, j.Bot, j.name(env))
 	for _, p := range problems {
-		if p.Missing {
-			option, _, _ := strings.Cut(p.Where, " ")
-			options = append(options, option)
+		isIt := func(o *bot.Option) bool { return o.Key == p.Field }
+		if i := slices.IndexFunc(bot.Options, isIt); p.Missing && i >= 0 {
+			options = append(options, "--"+bot.Options[i].Flag)
 		}
 	}
 	return options
@@ -138,7 +136,7 @@ func (j Job) Missing(env Env) (options []string) {
 // CommandLine returns the command line that does the same as the job without asking.
 func (j Job) CommandLine(env Env) string {
 	options := j.options(env)
-	if j.Mode == Guides {
+	if j.Mode == GenerateGuides {
 		options = " --no-input"
 	}
 	if j.CatalogDir != "" {
@@ -171,7 +169,7 @@ type draft struct {
 // newDraft renders a bot with its record or, without a configuration, the guides.
 func newDraft(env Env, cfg *bot.Config) (d draft, err error) {
 	if cfg == nil {
-		d.files, err = render.Guides(env.Version)
+		d.files, err = render.GuideFiles(env.Version)
 		return d, err
 	}
 	d.bot = render.New(*cfg, env.Catalog, env.Version)

@@ -17,8 +17,8 @@ type Preview struct {
 // JSON returns the configuration.
 func (p Preview) JSON() any { return p.Config }
 
-// Text says what the run would keep or refuse, and prints the configuration.
-func (p Preview) Text(page *report.Page) {
+// Text says which files the run would keep and which conflict, and prints the configuration.
+func (p Preview) Text(page *report.Printer) {
 	switch {
 	case p.fault != nil:
 		page.Note("would fail: %v", p.fault)
@@ -54,7 +54,7 @@ func (p UpdatePreview) JSON() any {
 }
 
 // Text says what the update would do.
-func (p UpdatePreview) Text(page *report.Page) {
+func (p UpdatePreview) Text(page *report.Printer) {
 	page.Note("%s", p.summary)
 	page.PrintFiles(p.patch)
 	if p.dryRun {

@@ -16,7 +16,7 @@ import (
 	"vbot/internal/report"
 )
 
-// env returns an environment whose working directory is dir, and what jobs noted in it so far.
+// env returns an environment whose working directory is dir, and the notes of its jobs.
 func env(dir string) (Env, *[]string) {
 	notes := &[]string{}
 	return Env{
@@ -27,7 +27,7 @@ func env(dir string) (Env, *[]string) {
 	}, notes
 }
 
-// created is a directory with the quickstart in it, in the folder bot.
+// created returns a directory with the quickstart in the folder bot.
 func created(t *testing.T) (dir string, e Env) {
 	t.Helper()
 	dir = t.TempDir()
@@ -48,10 +48,10 @@ func edit(t *testing.T, dir, name, from, to string) {
 	filetest.Put(t, dir, name, strings.Replace(text, from, to, 1))
 }
 
-// asText is what people read of a result: stdout, and then stderr.
+// asText returns what a result prints for people: stdout, followed by stderr.
 func asText(r report.Result) string {
 	var stdout, stderr strings.Builder
-	r.Text(&report.Page{Stdout: &stdout, Stderr: &stderr})
+	r.Text(&report.Printer{Stdout: &stdout, Stderr: &stderr})
 	return stdout.String() + stderr.String()
 }
 
@@ -97,8 +97,8 @@ func TestConfigurationFileIsOverriddenWithANote(t *testing.T) {
 		"tts_service": "cartesia"
 	}`)}
 	values := bot.Values{
-		bot.OptMode:     {Text: bot.ModeRealtime, Flag: true},
-		bot.OptRealtime: {Text: "openai", Flag: true},
+		bot.OptMode:     {Text: bot.ModeRealtime, FromFlag: true},
+		bot.OptRealtime: {Text: "openai", FromFlag: true},
 	}
 	job := Job{Target: "bot", Bot: values, File: file, DryRun: true}
 	if _, err := job.Run(context.Background(), e); err != nil {
@@ -113,7 +113,7 @@ func TestConfigurationFileIsOverriddenWithANote(t *testing.T) {
 
 func TestIncompleteJobNamesWhatIsMissing(t *testing.T) {
 	e, _ := env(t.TempDir())
-	job := Job{Target: "bot", Bot: bot.Values{bot.OptTransports: {List: []string{"daily"}, Flag: true}}}
+	job := Job{Target: "bot", Bot: bot.Values{bot.OptTransports: {List: []string{"daily"}, FromFlag: true}}}
 	_, err := job.Run(context.Background(), e)
 	if f := report.As(err); f.Code != report.InvalidConfig || !f.Problems[0].Missing {
 		t.Errorf("%+v", f)
@@ -140,7 +140,7 @@ func TestCheckListsWhatDiffers(t *testing.T) {
 func TestUpdateKeepsEditsAndSaysWhatItNeeds(t *testing.T) {
 	dir, e := created(t)
 	edit(t, dir, "bot/server/bot.py", "import", "# mine\nimport")
-	values := bot.Values{bot.OptTTS: {Text: "elevenlabs", Flag: true}}
+	values := bot.Values{bot.OptTTS: {Text: "elevenlabs", FromFlag: true}}
 	result, err := Job{Mode: Update, Target: "bot", Bot: values}.Run(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestUpdateThatIsDeclinedWritesNothing(t *testing.T) {
 	before := filetest.Listing(t, dir)
 	no := errors.New("no")
 	e.Confirm = func(context.Context, string) error { return no }
-	values := bot.Values{bot.OptTTS: {Text: "elevenlabs", Flag: true}}
+	values := bot.Values{bot.OptTTS: {Text: "elevenlabs", FromFlag: true}}
 	result, err := Job{Mode: Update, Target: "bot", Bot: values}.Run(context.Background(), e)
 	if result != nil || err != no || filetest.Listing(t, dir) != before {
 		t.Errorf("%v, %v\n%s", result, err, filetest.Listing(t, dir))
@@ -172,7 +172,7 @@ func TestUpdateWithConflicts(t *testing.T) {
 	dir, e := created(t)
 	edit(t, dir, "bot/server/bot.py", "DeepgramSTTService(", "MySTTService(")
 	before := filetest.Listing(t, dir)
-	job := Job{Mode: Update, Target: "bot", Bot: bot.Values{bot.OptSTT: {Text: "assemblyai", Flag: true}}}
+	job := Job{Mode: Update, Target: "bot", Bot: bot.Values{bot.OptSTT: {Text: "assemblyai", FromFlag: true}}}
 	result, err := job.Run(context.Background(), e)
 	if result != nil || !report.HasCode(err, report.Conflict) || filetest.Listing(t, dir) != before {
 		t.Errorf("%v, %v", result, err)
@@ -201,12 +201,29 @@ func TestUpdateWithoutARecord(t *testing.T) {
 	}
 }
 
-// Another language changes what vbot and the options decide, and not the words of the owner: a note says so.
+// The hint differs between a merge conflict in the record and other damage.
+func TestUpdateWithADamagedRecord(t *testing.T) {
+	for text, hint := range map[string]string{
+		"<<<<<<< HEAD\n":                     "choose one side: ",
+		"{\n<<<<<<< HEAD\n  \"vbot\": \"1\"": "choose one side: ",
+		"{":                                  "to create it again, remove it ",
+		`{"vbot": "<<<<<<< HEAD"}`:           "to create it again, remove it ",
+	} {
+		dir, e := created(t)
+		filetest.Put(t, dir, "bot/"+project.RecordName, text)
+		_, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+		if f := report.As(err); f.Code != report.InvalidConfig || !strings.HasPrefix(f.Hint, hint) {
+			t.Errorf("%q: %+v", text, f)
+		}
+	}
+}
+
+// Another language changes the files of vbot and of the options; a note says that agent.py stays as it is.
 func TestUpdateOfTheLanguage(t *testing.T) {
 	dir, _ := created(t)
 	e, notes := env(dir)
 	edit(t, dir, "bot/server/agent.py", "a friendly assistant", "Mila")
-	values := bot.Values{bot.OptLanguage: {Text: "fr", Flag: true}}
+	values := bot.Values{bot.OptLanguage: {Text: "fr", FromFlag: true}}
 	if _, err := (Job{Mode: Update, Target: "bot", Bot: values}).Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}

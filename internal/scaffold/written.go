@@ -25,7 +25,7 @@ type Written struct {
 	plan      *project.Plan
 	listFiles bool
 	advice    string               // what to do next, or ""
-	needed    []catalog.Credential // what an update made necessary
+	needed    []catalog.Credential // variables that server/.env needs since an update
 }
 
 // A WrittenFile says what happened to a file.
@@ -35,7 +35,7 @@ type WrittenFile struct {
 	SHA256 string `json:"sha256"` // in hex, "" if the file was not read or does not exist
 }
 
-// JSON returns the result with its files and their sums, which people do not need.
+// JSON returns the result with its files and their hashes, which Text does not need.
 func (w Written) JSON() any {
 	w.Files = []WrittenFile{}
 	for _, s := range w.plan.Steps {
@@ -45,10 +45,10 @@ func (w Written) JSON() any {
 }
 
 // Text says what happened to the files, and what to do next.
-func (w Written) Text(page *report.Page) {
-	for n, fate := range fates {
-		names := namesOf(w.plan, func(s project.Step) bool { return fateOf(s) == n })
-		text := fmt.Sprintf("%s %s in %s", fate.done, report.Plural(len(names), "file"), w.Directory)
+func (w Written) Text(page *report.Printer) {
+	for _, o := range outcomes {
+		names := namesOf(w.plan, o.is)
+		text := fmt.Sprintf("%s %s in %s", o.done, report.Plural(len(names), "file"), w.Directory)
 		switch {
 		case len(names) == 0:
 		case w.listFiles || w.job.Verbose:
@@ -83,7 +83,7 @@ func (w Written) Text(page *report.Page) {
 	}
 }
 
-// locks are the lock files that belong to a manifest, and the commands that bring them up to date.
+// locks lists lock files with their manifests and the commands that update them; the folder follows.
 var locks = []struct{ manifest, lock, command string }{
 	{"server/pyproject.toml", "server/uv.lock", "uv lock --directory"},
 	{"client/package.json", "client/package-lock.json", "npm install --prefix"},
@@ -105,51 +105,48 @@ func (w *Written) adviseLocks() {
 	}
 }
 
-// fates are what may happen to files: in the words of a run that is done, and of an update that asks first.
-var fates = []struct{ done, would string }{
-	{"wrote conflicts between markers into", "conflicts"},
-	{"merged with your edits", "merge with your edits"},
-	{"created", "create"},
-	{"replaced", "replace"},
-	{"removed", "remove"},
-	{"kept", "keep"},
-	{"did not restore", "not restore, because you deleted them"},
+// outcomes are what may happen to a file: in the words of a run that is done, and of an update that asks
+// first. A step has one of them, or none.
+var outcomes = []struct {
+	done, would string
+	is          func(project.Step) bool
+}{
+	{"wrote conflicts between markers into", "conflicts", hasNewConflicts},
+	{"merged with your edits", "merge with your edits", isMergedInFull},
+	{"created", "create", hasAction(project.Created)},
+	{"replaced", "replace", hasAction(project.Replaced)},
+	{"removed", "remove", hasAction(project.Removed)},
+	{"kept", "keep", hasAction(project.Kept)},
+	{"did not restore", "not restore, because you deleted them", hasAction(project.Missing)},
 }
 
-// fateOf returns the index in fates of what happens to a file, or -1 if nothing does.
-func fateOf(s project.Step) int {
-	switch {
-	case len(s.Conflicts) > 0:
-		return 0
-	case s.Merged:
-		return 1
-	}
-	actions := []string{project.Created, project.Replaced, project.Removed, project.Kept, project.Missing}
-	if n := slices.Index(actions, s.Action); n >= 0 {
-		return n + 2
-	}
-	return -1
+func hasNewConflicts(s project.Step) bool { return len(s.Conflicts) > 0 }
+
+func isMergedInFull(s project.Step) bool { return s.Merged && !hasNewConflicts(s) }
+
+// hasAction returns a function that reports whether a step that merges nothing has the action.
+func hasAction(action string) func(project.Step) bool {
+	return func(s project.Step) bool { return s.Action == action && !s.Merged }
 }
 
-// changes describes for people what an update would do.
-func changes(p *project.Plan) string {
+// describeChanges describes for people what an update would do.
+func describeChanges(p *project.Plan) string {
 	var b strings.Builder
-	for n, fate := range fates {
-		names := namesOf(p, func(s project.Step) bool { return fateOf(s) == n })
-		if len(names) > 0 {
-			fmt.Fprintf(&b, "  %s:\n    %s\n", fate.would, strings.Join(names, "\n    "))
+	for _, o := range outcomes {
+		if names := namesOf(p, o.is); len(names) > 0 {
+			fmt.Fprintf(&b, "  %s:\n    %s\n", o.would, strings.Join(names, "\n    "))
 		}
 	}
 	return cmp.Or(b.String(), "  change nothing\n")
 }
 
-// isShown reports whether a step is listed for people: steps of files that only vbot reads are not.
-func isShown(s project.Step) bool { return !project.IsOwn(s.Path) }
+// isShown reports whether a step is listed for people: those of internal files are not.
+func isShown(s project.Step) bool { return !project.IsInternal(s.Path) }
 
 // isUndelivered reports whether this version has changes for a file that an update cannot merge.
 func isUndelivered(s project.Step) bool { return s.State == project.Pending && !s.Merged }
 
-// namesOf returns the files of the plan for which is returns true, as nameOf writes them.
+// namesOf returns the files of the plan that are listed and for which is returns true, as nameOf writes them.
 func namesOf(p *project.Plan, is func(project.Step) bool) (names []string) {
 	for _, s := range p.Steps {
 		if isShown(s) && is(s) {
@@ -168,7 +165,7 @@ func nameOf(s project.Step) string {
 }
 
 // noteGuides notes the guides that were kept although they differ.
-func noteGuides(page *report.Page, p *project.Plan) {
+func noteGuides(page *report.Printer, p *project.Plan) {
 	for _, s := range p.Steps {
 		if !s.Guide || s.Action != project.Kept {
 			continue

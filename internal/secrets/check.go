@@ -9,13 +9,12 @@ import (
 	"vbot/internal/report"
 )
 
-// A CheckRequest asks whether a secret set has the keys of a file.
-type CheckRequest struct {
+// Check is `vbot cloud secrets check`: it compares the keys of a secret set with those of files.
+type Check struct {
 	Name      string
-	File      string       // the file's name for messages
-	Pairs     []cloud.Pair // its keys
-	SkipEmpty bool         // leave out keys without a value
-	Exact     bool         // fail for extra keys, too
+	Pairs     Pairs // of the files; only the keys matter, and which of them have a value
+	SkipEmpty bool  // leave out keys without a value
+	Exact     bool  // fail for extra keys, too
 }
 
 // A Comparison is the JSON of check.
@@ -31,34 +30,34 @@ type Comparison struct {
 	differ bool
 }
 
-// Check compares the keys of a set with those of a file. It fails for keys that are missing; if the
-// request is exact, for extra ones, too.
-func Check(ctx context.Context, api *cloud.Client, r CheckRequest) (*Comparison, error) {
-	set, err := getSet(ctx, api, r.Name)
+// Run fails with report.Differs for keys that are missing and, if it is exact, for extra ones. Then the
+// comparison is returned, too.
+func (c Check) Run(ctx context.Context, api *cloud.Client) (*Comparison, error) {
+	set, err := getSet(ctx, api, c.Name)
 	if err != nil {
 		return nil, err
 	}
 	if set.Source == cloud.SourceReferenced {
-		return nil, referencedError(r.Name)
+		return nil, referencedError(c.Name)
 	}
 	out := &Comparison{
-		Name:    r.Name,
+		Name:    c.Name,
 		Region:  report.OrNull(set.Region),
 		Status:  report.OrNull(set.Status),
 		Missing: []string{},
 		Extra:   append([]string{}, set.Keys...),
-		set:     "secret set " + r.Name + " of " + location(api, ""),
-		file:    r.File,
+		set:     "secret set " + c.Name + " of " + location(api, ""),
+		file:    c.Pairs.Files(),
 	}
-	for _, p := range r.Pairs {
+	for _, p := range c.Pairs.List {
 		out.Extra = slices.DeleteFunc(out.Extra, func(key string) bool { return key == p.Key })
-		isLeftOut := r.SkipEmpty && p.Value.Empty()
+		isLeftOut := c.SkipEmpty && p.Value.Empty()
 		if !isLeftOut && !slices.Contains(set.Keys, p.Key) {
 			out.Missing = append(out.Missing, p.Key)
 		}
 	}
 	slices.Sort(out.Missing)
-	err = out.differences(r.Exact)
+	err = out.differences(c.Exact)
 	out.differ = err != nil
 	return out, err
 }
@@ -81,7 +80,7 @@ func (c *Comparison) differences(exact bool) error {
 }
 
 // Text prints a table of the keys that differ.
-func (c *Comparison) Text(page *report.Page) {
+func (c *Comparison) Text(out *report.Printer) {
 	var table strings.Builder
 	table.WriteString("KEY\tSTATE\n")
 	for _, key := range c.Missing {
@@ -90,8 +89,8 @@ func (c *Comparison) Text(page *report.Page) {
 	for _, key := range c.Extra {
 		table.WriteString(key + "\textra\n")
 	}
-	page.PrintColumns(table.String())
+	out.PrintColumns(table.String())
 	if !c.differ {
-		page.Note("%s has all keys of %s", c.set, c.file)
+		out.Note("%s has all keys of %s", c.set, c.file)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"vbot/internal/report"
 )
 
-// A ListRequest asks for all secrets.
-type ListRequest struct {
-	Region   string // "" is all
+// List is `vbot cloud secrets list`: it lists all secrets of the organization, by name.
+type List struct {
+	Region   string // "" for all regions
 	SetsOnly bool   // no image pull secrets
 }
 
@@ -30,22 +30,22 @@ type ListedSecret struct {
 	State
 }
 
-// List returns all secrets of the organization, by name.
-func List(ctx context.Context, api *cloud.Client, r ListRequest) (*Listing, error) {
-	entries, err := api.List(ctx, r.Region)
+// Run returns the listing. It fails for a region that the API does not know.
+func (l List) Run(ctx context.Context, api *cloud.Client) (*Listing, error) {
+	entries, err := api.List(ctx, l.Region)
 	if err == nil && len(entries) == 0 {
-		err = unknownRegion(ctx, api, r.Region)
+		err = refuseUnknownRegion(ctx, api, l.Region)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if r.SetsOnly {
+	if l.SetsOnly {
 		isPullSecret := func(e cloud.Entry) bool { return e.Type == cloud.TypeImagePull }
 		entries = slices.DeleteFunc(entries, isPullSecret)
 	}
 	out := &Listing{Secrets: []ListedSecret{}, location: location(api, "")}
-	if r.Region != "" {
-		out.location = "region " + r.Region + " in " + out.location
+	if l.Region != "" {
+		out.location = "region " + l.Region + " in " + out.location
 	}
 	for _, e := range entries {
 		secret := ListedSecret{Name: e.Name, Kind: report.OrNull(e.Kind()), State: stateOf(e)}
@@ -54,13 +54,13 @@ func List(ctx context.Context, api *cloud.Client, r ListRequest) (*Listing, erro
 	return out, nil
 }
 
-// Text prints a table.
-func (l *Listing) Text(page *report.Page) {
-	if page.JSON() {
+// Text prints a table, and the messages of the API about single secrets.
+func (l *Listing) Text(out *report.Printer) {
+	if out.JSON() {
 		return
 	}
 	if len(l.Secrets) == 0 {
-		page.Note("no secrets in %s", l.location)
+		out.Note("no secrets in %s", l.location)
 	}
 	var table strings.Builder
 	table.WriteString("NAME\tKIND\tSTATUS\tREGION\tSOURCE\n")
@@ -68,16 +68,16 @@ func (l *Listing) Text(page *report.Page) {
 		fmt.Fprintf(&table, "%s\t%s\t%s\t%s\t%s\n",
 			s.Name, orDash(s.Kind), orDash(s.Status), orDash(s.Region), orDash(s.Source))
 	}
-	page.PrintColumns(table.String())
+	out.PrintColumns(table.String())
 	for _, s := range l.Secrets {
 		if s.Message != "" {
-			page.Note("%s: %s", s.Name, s.Message)
+			out.Note("%s: %s", s.Name, s.Message)
 		}
 	}
 }
 
-// A ShowRequest asks for one secret set.
-type ShowRequest struct {
+// Show is `vbot cloud secrets list NAME`: it lists the keys of a secret set.
+type Show struct {
 	Name   string
 	Region string // where the set must be; "" for any
 }
@@ -90,22 +90,22 @@ type ShownSet struct {
 	Keys []string `json:"keys"`
 }
 
-// Show returns the keys of a secret set.
-func Show(ctx context.Context, api *cloud.Client, r ShowRequest) (*ShownSet, error) {
-	set, err := getSet(ctx, api, r.Name)
+// Run returns the set. It fails with report.NotFound if there is none in the region.
+func (s Show) Run(ctx context.Context, api *cloud.Client) (*ShownSet, error) {
+	set, err := getSet(ctx, api, s.Name)
 	if err != nil {
 		return nil, err
 	}
-	if r.Region != "" && set.Region != r.Region {
+	if s.Region != "" && set.Region != s.Region {
 		const elsewhere = "%s is in region %s, not in %s"
-		return nil, report.Errorf(report.NotFound, elsewhere, r.Name, orDash(set.Region), r.Region)
+		return nil, report.Errorf(report.NotFound, elsewhere, s.Name, orDash(set.Region), s.Region)
 	}
 	keys := append([]string{}, set.Keys...)
-	return &ShownSet{Name: r.Name, Kind: cloud.KindSet, State: stateOf(set.Entry), Keys: keys}, nil
+	return &ShownSet{Name: s.Name, Kind: cloud.KindSet, State: stateOf(set.Entry), Keys: keys}, nil
 }
 
-// Text prints a line for each fact, and one for each key.
-func (s *ShownSet) Text(page *report.Page) {
+// Text prints the state of the set, and a line for each key.
+func (s *ShownSet) Text(out *report.Printer) {
 	var table strings.Builder
 	fmt.Fprintf(&table, "Name:\t%s\nKind:\t%s\n", s.Name, s.Kind)
 	fmt.Fprintf(&table, "Status:\t%s\nRegion:\t%s\n", orDash(s.Status), orDash(s.Region))
@@ -121,5 +121,5 @@ func (s *ShownSet) Text(page *report.Page) {
 	for _, k := range s.Keys {
 		fmt.Fprintln(&table, "  "+k)
 	}
-	page.PrintColumns(table.String())
+	out.PrintColumns(table.String())
 }

@@ -3,50 +3,55 @@ package secrets
 import (
 	"strings"
 
-	"vbot/internal/cloud"
-	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 // The rules for names are the API's (openapi.json) or stricter: the API would refuse other names without a
-// reason. Messages never repeat an argument, which may be a misplaced secret.
+// reason. Each function returns what is wrong, or "". Messages never repeat an argument, which may be a
+// misplaced secret.
 
-// CheckNewName checks the name of a secret that vbot may create.
-func CheckNewName(faults *report.Faults, name string) {
+const maxName = 63 // characters
+
+// NewNameFault checks the name of a secret that vbot may create.
+func NewNameFault(name string) string {
 	switch {
-	case cloud.IsName(name, 63, "-"):
-	case cloud.IsName(strings.ReplaceAll(name, "_", "-"), 63, "-"):
-		faults.Values.Add("name", "NAME", "must not contain _; write - instead")
-	default:
-		faults.Values.Add("name", "NAME",
-			"must be 1 to 63 letters, digits and hyphens, and begin and end with a letter or digit")
+	case secret.IsName(name, maxName, "-"):
+		return reservedFault(name)
+	case secret.IsName(strings.ReplaceAll(name, "_", "-"), maxName, "-"):
+		return "must not contain _; write - instead"
 	}
-	checkReserved(faults, name)
+	return "must be 1 to 63 letters, digits and hyphens, and begin and end with a letter or digit"
 }
 
-// CheckReferenceName checks the name of a Kubernetes Secret to register.
-func CheckReferenceName(faults *report.Faults, name string) {
-	CheckName(faults, name)
-	checkReserved(faults, name)
+// NameFault checks the name of a secret that another tool may have created.
+func NameFault(name string) string {
+	if secret.IsName(name, maxName, "-._") {
+		return ""
+	}
+	return "must be 1 to 63 letters, digits, hyphens, dots and underscores, " +
+		"and begin and end with a letter or digit"
 }
 
-// checkReserved refuses a name that is a route of the API.
-func checkReserved(faults *report.Faults, name string) {
+// ReferenceNameFault checks the name of a Kubernetes Secret to register.
+func ReferenceNameFault(name string) string {
+	if fault := NameFault(name); fault != "" {
+		return fault
+	}
+	return reservedFault(name)
+}
+
+// reservedFault refuses a name that is a route of the API.
+func reservedFault(name string) string {
 	if strings.EqualFold(name, "references") {
-		faults.Values.Add("name", "NAME", "the API reserves this name")
+		return "the API reserves this name"
 	}
+	return ""
 }
 
-// CheckName checks the name of a secret that another tool may have created.
-func CheckName(faults *report.Faults, name string) {
-	if !cloud.IsName(name, 63, "-._") {
-		faults.Values.Add("name", "NAME", "must be 1 to 63 letters, digits, hyphens, dots and underscores, "+
-			"and begin and end with a letter or digit")
+// KeyFault checks a key of a secret set.
+func KeyFault(key string) string {
+	if secret.IsKey(key) {
+		return ""
 	}
-}
-
-// CheckKey checks a key of a secret set.
-func CheckKey(faults *report.Faults, key string) {
-	if !cloud.IsKey(key) {
-		faults.Values.Add("key", "KEY", "%s", cloud.KeyRule)
-	}
+	return secret.KeyRule
 }

@@ -15,16 +15,18 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
-// A PullSecretRequest asks to store the credentials of an image registry.
-type PullSecretRequest struct {
+// StorePullSecret is `vbot cloud secrets image-pull-secret`: it stores the credentials of an image registry,
+// replacing those of the same name.
+type StorePullSecret struct {
 	Name   string
-	Region string // "" is the API's choice
-	Host   string // of the registry, a URL; see RegistryURL
-	Login  cloud.Secret
+	Region string // "" for the API's choice
+	Host   string // the registry's URL; see RegistryURL
+	Login  secret.Value
 	Encode bool          // the login is USER:PASSWORD, to be encoded in base64
-	Wait   time.Duration // how long to wait until the secret is ready; 0 is not at all
+	Wait   time.Duration // how long to wait until the secret is ready; 0 for not at all
 }
 
 // A PullSecret is the JSON of image-pull-secret.
@@ -39,29 +41,29 @@ type PullSecret struct {
 }
 
 // Text says what was stored.
-func (s *PullSecret) Text(page *report.Page) {
+func (s *PullSecret) Text(out *report.Printer) {
 	if s.message != "" {
-		page.Note("%s", s.message)
+		out.Note("%s", s.message)
 	}
 }
 
-// StorePullSecret stores an image pull secret, replacing one of the same name.
-func StorePullSecret(ctx context.Context, api *cloud.Client, r PullSecretRequest) (*PullSecret, error) {
+// Run stores the secret, and waits for it. If only the wait fails, the result is returned, too.
+func (r StorePullSecret) Run(ctx context.Context, api *cloud.Client) (*PullSecret, error) {
 	value := r.Login
 	if r.Encode {
-		value = cloud.NewSecret(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
+		value = secret.New(base64.StdEncoding.EncodeToString([]byte(value.Reveal())))
 	}
 	existing, err := api.Find(ctx, r.Name)
 	region := r.Region
 	switch {
 	case err != nil:
 	case existing == nil:
-		err = unknownRegion(ctx, api, r.Region)
+		err = refuseUnknownRegion(ctx, api, r.Region)
 	case existing.Type != cloud.TypeImagePull:
 		const exists = "a %s named %s already exists; nothing was written"
 		err = report.Errorf(report.Rejected, exists, kindWords(existing.Kind()), r.Name)
 	default:
-		err = sameRegion(r.Name, r.Region, existing.Region)
+		err = refuseOtherRegion(r.Name, r.Region, existing.Region)
 		region = cmp.Or(region, existing.Region)
 	}
 	if err != nil {
@@ -74,34 +76,39 @@ func StorePullSecret(ctx context.Context, api *cloud.Client, r PullSecretRequest
 	}
 	region = cmp.Or(storedIn, region)
 	out := &PullSecret{Name: r.Name, Region: report.OrNull(region), Host: r.Host, Created: existing == nil}
+	effect := "new"
+	if existing != nil {
+		effect = "updated"
+	}
 	message := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)",
-		r.Name, r.Host, location(api, region), newOr("updated", existing != nil))
+		r.Name, r.Host, location(api, region), effect)
 	if r.Wait == 0 {
 		out.message = message
 		return out, nil
 	}
-	out.Status, err = await(ctx, api, ref, r.Wait, message)
+	out.Status, err = waitReady(ctx, api, ref, r.Wait, message)
 	return out, err
 }
 
-// CheckLogin checks the credentials of a registry. With encode, they must be USER:PASSWORD. The password
-// may have several lines, because Google's registries accept a key file as the password.
-func CheckLogin(faults *report.Faults, login cloud.Secret, encode bool) {
+// LoginFault returns what is wrong with the credentials of a registry, or "". With encode, they must be
+// USER:PASSWORD. The password may have several lines, because Google's registries accept a key file as the
+// password.
+func LoginFault(login secret.Value, encode bool) string {
 	text := login.Reveal()
 	user, password, hasColon := strings.Cut(text, ":")
 	isControl := func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\r\n", c) }
 	isOdd := !utf8.ValidString(text) || strings.ContainsFunc(text, isControl)
 	isOddUser := encode && strings.ContainsFunc(user, unicode.IsControl)
 	isComplete := hasColon && user != "" && password != ""
-	add := func(message string) { faults.Values.Add("credentials", "CREDENTIALS", "%s", message) }
 	switch {
 	case encode && isObject(text):
-		add(jsonLogin(text))
+		return jsonLoginFault(text)
 	case isOdd || isOddUser:
-		add("must not contain control characters or invalid UTF-8")
+		return "must not contain control characters or invalid UTF-8"
 	case encode && !isComplete:
-		add("must be USER:PASSWORD; use --no-encode to send other text unchanged")
+		return "must be USER:PASSWORD; use --no-encode to send other text unchanged"
 	}
+	return ""
 }
 
 // isObject reports whether a text is a JSON object. No USER:PASSWORD is one.
@@ -109,9 +116,9 @@ func isObject(text string) bool {
 	return strings.HasPrefix(strings.TrimSpace(text), "{") && json.Valid([]byte(text))
 }
 
-// jsonLogin returns a message that says what to pass instead of a JSON object. Docker's config.json has
-// the logins of all registries, and a key file of Google lacks the user.
-func jsonLogin(text string) string {
+// jsonLoginFault says what to pass instead of a JSON object. Docker's config.json has the logins of all
+// registries, and a key file of Google lacks the user.
+func jsonLoginFault(text string) string {
 	var config struct {
 		Auths, CredHelpers map[string]any
 		CredsStore         string
@@ -130,9 +137,9 @@ const dockerHub = "https://index.docker.io/v1/"
 // HostNote returns a note about the HOST that was typed if it is probably not a registry but a web page of
 // Docker Hub or the name of an image, otherwise "".
 func HostNote(typed string) string {
-	u, err := url.Parse(withScheme(typed))
+	u, err := url.Parse(RegistryURL(typed))
 	if err != nil {
-		return "" // RegistryURL refuses it
+		return "" // RegistryFault refuses it
 	}
 	host, path := u.Host, strings.Trim(u.Path, "/")
 	isHub := slices.Contains([]string{"docker.io", "hub.docker.com", "registry-1.docker.io"}, host) ||
@@ -148,21 +155,23 @@ func HostNote(typed string) string {
 	return ""
 }
 
-// RegistryURL returns the URL of a registry, and whether it is valid. The default scheme is https.
-func RegistryURL(s string) (string, bool) {
-	s = withScheme(s)
+// RegistryFault returns what is wrong with the address of a registry as it was typed, or "".
+func RegistryFault(typed string) string {
+	s := RegistryURL(typed)
 	u, err := url.Parse(s)
-	if err != nil {
-		return s, false
+	if err == nil {
+		isWeb := u.Scheme == "https" || u.Scheme == "http"
+		hasMore := u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#")
+		isOdd := strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsFunc(s, unicode.IsControl)
+		if isWeb && isHost(u.Hostname()) && !hasMore && !isOdd {
+			return ""
+		}
 	}
-	isWeb := u.Scheme == "https" || u.Scheme == "http"
-	hasMore := u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(s, "#")
-	isOdd := strings.ContainsFunc(s, unicode.IsSpace) || strings.ContainsFunc(s, unicode.IsControl)
-	return s, isWeb && isHost(u.Hostname()) && !hasMore && !isOdd
+	return "must be a bare host, or an http or https URL without user, query and fragment"
 }
 
-// withScheme returns s with the default scheme, if it has none.
-func withScheme(s string) string {
+// RegistryURL returns the URL of a registry. The default scheme is https.
+func RegistryURL(s string) string {
 	if strings.Contains(s, "://") {
 		return s
 	}
@@ -171,5 +180,5 @@ func withScheme(s string) string {
 
 // isHost reports whether s is a host name or an IP address.
 func isHost(s string) bool {
-	return cloud.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
+	return secret.IsName(s, 253, ".-") || s != "" && strings.Trim(s, "0123456789abcdefABCDEF:.") == ""
 }

@@ -4,8 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"vbot/internal/cloud"
-	"vbot/internal/report"
+	"vbot/internal/secret"
 )
 
 func TestRegistryURL(t *testing.T) {
@@ -25,9 +24,9 @@ func TestRegistryURL(t *testing.T) {
 		"-x":                          "",
 		"https://ghcr.io:port":        "",
 	} {
-		got, ok := RegistryURL(in)
-		if ok != (want != "") || ok && got != want {
-			t.Errorf("RegistryURL(%q) = %q, %v", in, got, ok)
+		got, fault := RegistryURL(in), RegistryFault(in)
+		if (fault == "") != (want != "") || fault == "" && got != want {
+			t.Errorf("RegistryURL(%q) = %q, %q", in, got, fault)
 		}
 	}
 }
@@ -58,7 +57,7 @@ func TestHostNote(t *testing.T) {
 	}
 }
 
-func TestCheckLogin(t *testing.T) {
+func TestLoginFault(t *testing.T) {
 	for login, want := range map[string]string{ // "" is right
 		"bob:pass":                        "",
 		"bob:{\"auths\": {}}":             "",
@@ -69,12 +68,7 @@ func TestCheckLogin(t *testing.T) {
 		"{bob:pass":                       "",
 		"bob":                             "must be USER:PASSWORD",
 	} {
-		faults := &report.Faults{}
-		CheckLogin(faults, cloud.NewSecret(login), true)
-		got := ""
-		if err := faults.Failure(); err != nil {
-			got = err.Error()
-		}
+		got := LoginFault(secret.New(login), true)
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", login, got, want)
 		}

@@ -9,8 +9,9 @@ import (
 	"vbot/internal/report"
 )
 
-// A ReferenceRequest asks to register a Kubernetes Secret of a self-hosted region.
-type ReferenceRequest struct {
+// Register is `vbot cloud secrets reference`: it registers a Kubernetes Secret of a self-hosted region. The
+// Secret's values stay in the cluster.
+type Register struct {
 	Name   string
 	Region string
 }
@@ -26,10 +27,10 @@ type Reference struct {
 }
 
 // Text says what was registered.
-func (r *Reference) Text(page *report.Page) { page.Note("%s", r.message) }
+func (r *Reference) Text(out *report.Printer) { out.Note("%s", r.message) }
 
-// Register registers the Secret, whose values stay in the cluster.
-func Register(ctx context.Context, api *cloud.Client, r ReferenceRequest) (*Reference, error) {
+// Run registers the Secret.
+func (r Register) Run(ctx context.Context, api *cloud.Client) (*Reference, error) {
 	e, err := api.Reference(ctx, r.Name, r.Region)
 	if err != nil {
 		return nil, err

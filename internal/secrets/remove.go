@@ -8,12 +8,12 @@ import (
 	"vbot/internal/report"
 )
 
-// A RemoveRequest asks for the removal of a secret, or of one key of a secret set.
-type RemoveRequest struct {
+// Remove is `vbot cloud secrets unset` and `delete`: it removes one key of a secret set, or a secret.
+type Remove struct {
 	Name     string
-	Key      string // "" is the whole secret
-	IfExists bool   // succeed if there is nothing to remove
-	Confirm  Confirm
+	Key      string  // "" for the whole secret
+	IfExists bool    // succeed if there is nothing to remove
+	Confirm  Confirm // nil to go ahead without asking
 }
 
 // A Removal is the JSON of unset and delete.
@@ -26,24 +26,24 @@ type Removal struct {
 }
 
 // Text says what was removed.
-func (r *Removal) Text(page *report.Page) { page.Note("%s", r.message) }
+func (r *Removal) Text(out *report.Printer) { out.Note("%s", r.message) }
 
 // path is the path of the secret or key in the API.
-func (r RemoveRequest) path() []string {
+func (r Remove) path() []string {
 	if r.Key == "" {
 		return []string{r.Name}
 	}
 	return []string{r.Name, r.Key}
 }
 
-// Remove removes what the request names. Confirm may be nil.
-func Remove(ctx context.Context, api *cloud.Client, r RemoveRequest) (*Removal, error) {
+// Run removes the key or the secret. It fails with report.NotFound if there is none, unless IfExists.
+func (r Remove) Run(ctx context.Context, api *cloud.Client) (*Removal, error) {
 	out := &Removal{Name: r.Name, Key: report.OrNull(r.Key)}
 	doing, done := "deleting "+r.Name, "deleted"
 	if r.Key != "" {
 		doing, done = "removing key "+r.Key+" of "+r.Name, "removed"
 	}
-	what, err := describe(ctx, api, r)
+	what, err := r.describe(ctx, api)
 	found := err == nil
 	if found && r.Confirm != nil {
 		question := "Delete " + what + "? This cannot be undone."
@@ -74,7 +74,7 @@ func Remove(ctx context.Context, api *cloud.Client, r RemoveRequest) (*Removal, 
 }
 
 // describe returns what would be removed, in words.
-func describe(ctx context.Context, api *cloud.Client, r RemoveRequest) (string, error) {
+func (r Remove) describe(ctx context.Context, api *cloud.Client) (string, error) {
 	set, err := api.Get(ctx, r.Name)
 	if r.Key == "" && cloud.IsBadRequest(err) {
 		if e, _ := api.Find(ctx, r.Name); e != nil {

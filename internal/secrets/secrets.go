@@ -1,6 +1,7 @@
-// Package secrets has the jobs of `vbot cloud`: list, set, check, remove, register and wait for secrets,
-// and sign in and out. Each job takes a request and returns a result. It prints nothing, and asks only
-// through functions in the request. Errors are a *report.Failure, or context.Canceled if nothing was done.
+// Package secrets has the commands of `vbot cloud`: list, set, check, remove, register and wait for secrets,
+// and sign in and out. A command is a struct with its options; Run carries it out and returns the result. It
+// prints nothing, and asks only through functions in the struct. Errors are a *report.Failure, or
+// context.Canceled if nothing was done.
 package secrets
 
 import (
@@ -55,14 +56,6 @@ func kindWords(kind string) string {
 	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
 }
 
-// newOr returns "new", or word if something is replaced.
-func newOr(word string, isReplaced bool) string {
-	if isReplaced {
-		return word
-	}
-	return "new"
-}
-
 // agentsKeepValues says when the agents that use a set get values that were changed: the API gives them
 // to an agent when it is deployed.
 func agentsKeepValues(set string) string {
@@ -93,9 +86,9 @@ func suggest(ctx context.Context, api *cloud.Client, name string, err error) err
 	return err
 }
 
-// explain explains an error from reading a secret set. The API responds with 400 for an image
-// pull secret, but also for other reasons; the listing tells them apart. code is the code of
-// the failure for an image pull secret.
+// explain rewords an error from reading a secret set. The API responds with 400 for an image
+// pull secret, but also for other reasons; the listing tells them apart. code is the error code for an
+// image pull secret.
 func explain(ctx context.Context, api *cloud.Client, name string, err error, code string) error {
 	switch {
 	case report.HasCode(err, report.NotFound):
@@ -122,9 +115,9 @@ func referencedError(name string) error {
 	return report.Errorf(report.Rejected, referenced, name)
 }
 
-// sameRegion refuses to store in a region other than the secret's own, because secrets
-// cannot move. asked and is are "" if they are not known.
-func sameRegion(name, asked, is string) error {
+// refuseOtherRegion fails for a region that is not the secret's own, because secrets cannot move. asked is
+// the value of --region and is that of the API, "" if not given.
+func refuseOtherRegion(name, asked, is string) error {
 	if asked == "" || is == "" || asked == is {
 		return nil
 	}
@@ -132,9 +125,9 @@ func sameRegion(name, asked, is string) error {
 		"%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
 }
 
-// unknownRegion returns the failure of a requested region that the API does not list, or nil.
+// refuseUnknownRegion fails for a value of --region that the API does not list.
 // If the API lists no regions, the request itself reports an unknown one.
-func unknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
+func refuseUnknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
 	if asked == "" {
 		return nil
 	}
@@ -151,12 +144,12 @@ func unknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
 	return &report.Failure{Code: report.NotFound, Problems: problems}
 }
 
-// await notes what was stored, then waits at most limit until the secret is ready, and returns its last
+// waitReady notes what was stored, then waits at most limit until the secret is ready, and returns its last
 // status.
-func await(
+func waitReady(
 	ctx context.Context, api *cloud.Client, stored cloud.Ref, limit time.Duration, message string,
 ) (report.OrNull, error) {
-	api.Note(message)
+	api.Note("%s", message)
 	status, err := api.WaitReady(ctx, stored, limit)
 	return report.OrNull(status), err
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +13,8 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/report"
+	"vbot/internal/secret"
+	"vbot/internal/system"
 )
 
 const userAgent = "vbot/test"
@@ -25,26 +27,33 @@ func connect(t *testing.T, s *cloudtest.Standin) (*cloud.Client, *[]string) {
 		name, value, _ := strings.Cut(pair, "=")
 		env[name] = value
 	}
-	notes := &[]string{}
-	api, err := cloud.SignIn(cloud.Deps{
-		UserAgent:   userAgent,
+	notes := &noteWriter{}
+	api, err := cloud.SignIn(system.System{
+		Program:     userAgent,
 		Getenv:      func(name string) string { return env[name] },
-		Path:        filepath.Clean,
+		Stderr:      notes,
 		Now:         s.Clock.Now,
 		Pause:       s.Clock.Pause,
 		WithTimeout: s.Clock.WithTimeout,
 		Random:      func() float64 { return 0 },
-		Note:        func(text string) { *notes = append(*notes, text) },
 	}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return api, notes
+	return api, &notes.notes
+}
+
+// A noteWriter collects what is noted.
+type noteWriter struct{ notes []string }
+
+func (w *noteWriter) Write(note []byte) (int, error) {
+	w.notes = append(w.notes, strings.TrimSuffix(string(note), "\n"))
+	return len(note), nil
 }
 
 // pair is a pair of a set, with its value.
-func pair(key, value string) cloud.Pair {
-	return cloud.Pair{Key: key, Value: cloud.NewSecret(value)}
+func pair(key, value string) secret.Pair {
+	return secret.Pair{Key: key, Value: secret.New(value)}
 }
 
 // asJSON is what --json prints of a result.
@@ -60,7 +69,7 @@ func asJSON(t *testing.T, v any) string {
 // asText is what people read of a result: stdout, and then stderr.
 func asText(r report.Result) string {
 	var stdout, stderr strings.Builder
-	r.Text(&report.Page{Stdout: &stdout, Stderr: &stderr})
+	r.Text(&report.Printer{Stdout: &stdout, Stderr: &stderr})
 	return stdout.String() + stderr.String()
 }
 
@@ -69,12 +78,11 @@ func TestSetStoresPairsAndPrunesOthers(t *testing.T) {
 	s.Keep("app", "us-west", "ready", "A", "B", "C")
 	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/B")
 	api, _ := connect(t, s)
-	result, err := Set(context.Background(), api, SetRequest{
-		Name:    "app",
-		Pairs:   []cloud.Pair{pair("A", "1"), pair("D", "2")},
-		LeftOut: []string{"C"},
-		Prune:   true,
-	})
+	result, err := Set{
+		Name:  "app",
+		Pairs: Pairs{List: []secret.Pair{pair("A", "1"), pair("D", "2")}, LeftOut: []string{"C"}},
+		Prune: true,
+	}.Run(context.Background(), api)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +111,14 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 	api, _ := connect(t, s)
 	no := errors.New("no")
 	asked := ""
-	result, err := Set(context.Background(), api, SetRequest{
+	result, err := Set{
 		Name:  "app",
-		Pairs: []cloud.Pair{pair("A", "1")},
+		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Confirm: func(_ context.Context, summary, question string) error {
 			asked = summary + "\n" + question
 			return no
 		},
-	})
+	}.Run(context.Background(), api)
 	if result != nil || err != no {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -125,7 +133,7 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 // sends no request for that.
 func TestNameThatIsNearlyAnothers(t *testing.T) {
 	yes := func(context.Context, string, string) error { return nil }
-	r := SetRequest{Name: "app-secret", Pairs: []cloud.Pair{pair("A", "1")}}
+	set := Set{Name: "app-secret", Pairs: Pairs{List: []secret.Pair{pair("A", "1")}}}
 	for _, c := range []struct {
 		confirm Confirm
 		wanted  []string
@@ -150,8 +158,8 @@ func TestNameThatIsNearlyAnothers(t *testing.T) {
 			s.Misbehave("GET", cloudtest.Right, s.Clock.Hang(maxHint))
 		}
 		api, notes := connect(t, s)
-		r.Confirm = c.confirm
-		if _, err := Set(context.Background(), api, r); err != nil || !slices.Equal(*notes, c.notes) {
+		set.Confirm = c.confirm
+		if _, err := set.Run(context.Background(), api); err != nil || !slices.Equal(*notes, c.notes) {
 			t.Errorf("%v, %q, want %q", err, *notes, c.notes)
 		}
 		if took := s.Clock.Time.Sub(time.Unix(1e9, 0)); took > maxHint+time.Millisecond {
@@ -166,11 +174,11 @@ func TestSetSaysWhatBecameOfEachKey(t *testing.T) {
 	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/B")
 	s.Misbehave("DELETE", cloudtest.Status(403, "FORBIDDEN", "No"))
 	api, _ := connect(t, s)
-	result, err := Set(context.Background(), api, SetRequest{
+	result, err := Set{
 		Name:  "app",
-		Pairs: []cloud.Pair{pair("A", "1")},
+		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Prune: true,
-	})
+	}.Run(context.Background(), api)
 	if f := report.As(err); f.Code != report.Partial || f.Problems[0].Line() != "B: failed" {
 		t.Errorf("%+v", f)
 	}
@@ -190,11 +198,11 @@ func TestSetWaitsUntilTheSetIsReady(t *testing.T) {
 	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
 	s.Statuses = []string{"ready", "pending", "ready"}
 	api, notes := connect(t, s)
-	result, err := Set(context.Background(), api, SetRequest{
+	result, err := Set{
 		Name:  "app",
-		Pairs: []cloud.Pair{pair("A", "1")},
+		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Wait:  time.Minute,
-	})
+	}.Run(context.Background(), api)
 	if err != nil || result.Status != "ready" {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -210,12 +218,12 @@ func TestRemoveOfWhatIsNotThere(t *testing.T) {
 	s.Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets")
 	s.Want("GET ~/secrets/app", "GET ~/secrets")
 	api, _ := connect(t, s)
-	result, err := Remove(context.Background(), api, RemoveRequest{Name: "app", Key: "A", IfExists: true})
+	result, err := Remove{Name: "app", Key: "A", IfExists: true}.Run(context.Background(), api)
 	const nothing = "nothing to do: no secret set app in organization acme\n"
 	if err != nil || result.Deleted || asText(result) != nothing {
 		t.Errorf("%+v, %v", result, err)
 	}
-	result, err = Remove(context.Background(), api, RemoveRequest{Name: "app"})
+	result, err = Remove{Name: "app"}.Run(context.Background(), api)
 	if result != nil || !report.HasCode(err, report.NotFound) {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -225,20 +233,40 @@ func TestCheckFailsForMissingKeys(t *testing.T) {
 	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
 	s.Keep("app", "us-west", "ready", "A", "X")
 	api, _ := connect(t, s)
-	r := CheckRequest{Name: "app", File: ".env", Pairs: []cloud.Pair{pair("A", "1"), pair("B", "")}}
-	result, err := Check(context.Background(), api, r)
+	check := Check{Name: "app"}
+	if problems := check.Pairs.AddFile(".env", []byte("A=1\nB="), true); problems != nil {
+		t.Fatal(problems)
+	}
+	result, err := check.Run(context.Background(), api)
 	if !report.HasCode(err, report.Differs) || asText(result) != "KEY  STATE\nB    missing\nX    extra\n" {
 		t.Errorf("%v\n%s", err, asText(result))
 	}
-	r.SkipEmpty = true
-	if _, err = Check(context.Background(), api, r); err != nil {
+	check.SkipEmpty = true
+	if _, err = check.Run(context.Background(), api); err != nil {
 		t.Error(err)
 	}
-	r.Exact = true
-	_, err = Check(context.Background(), api, r)
+	check.Exact = true
+	_, err = check.Run(context.Background(), api)
 	const extra = "secret set app of organization acme has 1 extra key not in .env: X"
 	if err == nil || err.Error() != extra {
 		t.Error(err)
+	}
+}
+
+// A field of State that stateOf forgets would always be null.
+func TestStateOfSetsEveryField(t *testing.T) {
+	var entry cloud.Entry
+	v := reflect.ValueOf(&entry).Elem()
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.Type.Kind() == reflect.String {
+			v.FieldByIndex(f.Index).SetString(f.Name)
+		}
+	}
+	state := reflect.ValueOf(stateOf(entry))
+	for i := range state.NumField() {
+		if state.Field(i).IsZero() {
+			t.Errorf("%s is not set", state.Type().Field(i).Name)
+		}
 	}
 }
 
@@ -247,11 +275,11 @@ func TestEmptySetsInJSON(t *testing.T) {
 	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app", "GET ~/secrets/app")
 	s.Keep("app", "us-west", "ready")
 	api, _ := connect(t, s)
-	shown, err := Show(context.Background(), api, ShowRequest{Name: "app"})
+	shown, err := Show{Name: "app"}.Run(context.Background(), api)
 	if err != nil || !strings.Contains(asJSON(t, shown), `"keys":[]`) {
 		t.Errorf("%s, %v", asJSON(t, shown), err)
 	}
-	compared, err := Check(context.Background(), api, CheckRequest{Name: "app"})
+	compared, err := Check{Name: "app"}.Run(context.Background(), api)
 	if err != nil || !strings.Contains(asJSON(t, compared), `"missing":[],"extra":[]`) {
 		t.Errorf("%s, %v", asJSON(t, compared), err)
 	}

@@ -7,14 +7,16 @@ import (
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
+	"vbot/internal/secret"
+	"vbot/internal/system"
 )
 
-// A LoginRequest asks to store a token.
-type LoginRequest struct {
+// Login is `vbot cloud login`: it checks a token with the API, and stores it.
+type Login struct {
 	Organization string // "" for the token's only one, or the one that Choose returns
 	// Token asks for the token, after everything else was checked.
-	Token  func(ctx context.Context) (cloud.Secret, error)
-	Choose cloud.Choose
+	Token  func(ctx context.Context) (secret.Value, error)
+	Choose cloud.Choose // nil if nobody can be asked
 }
 
 // A SignIn is the JSON of login.
@@ -27,19 +29,19 @@ type SignIn struct {
 }
 
 // Text says what was stored.
-func (s *SignIn) Text(page *report.Page) { page.Note("%s", s.message) }
+func (s *SignIn) Text(out *report.Printer) { out.Note("%s", s.message) }
 
-// Login checks a token with the API, and stores it.
-func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
-	file, err := loginFile(d)
+// Run returns what was stored where.
+func (l Login) Run(ctx context.Context, s system.System) (*SignIn, error) {
+	file, err := loginFile(s)
 	if err != nil {
 		return nil, err
 	}
-	api, problems := cloud.Open(d, r.Organization)
+	api, problems := cloud.Open(s, l.Organization)
 	if len(problems) > 0 {
-		return nil, &report.Failure{Code: report.InvalidConfig, Problems: problems}
+		return nil, problems.Err()
 	}
-	token, err := r.Token(ctx)
+	token, err := l.Token(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +49,11 @@ func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
 		return nil, report.One(report.InvalidConfig, "token", "token", "%s", fault)
 	}
 	api.Use(token, "")
-	if err := api.Verify(ctx, r.Choose); err != nil {
+	if err := api.Verify(ctx, l.Choose); err != nil {
 		return nil, err
 	}
-	login := cloud.Login{Token: token.Reveal(), Organization: api.Organization, APIURL: api.Base.String()}
-	if err := file.Write(login); err != nil {
+	stored := cloud.Login{Token: token.Reveal(), Organization: api.Organization, APIURL: api.Base.String()}
+	if err := file.Write(stored); err != nil {
 		f := report.IOError("storing the token in "+file.Path, err)
 		f.Hint = "set VBOT_CONFIG to a file that you can write"
 		return nil, f
@@ -62,7 +64,7 @@ func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
 		ConfigFile:   file.Path,
 		message:      fmt.Sprintf("signed in to %s; token stored in %s", location(api, ""), file.Path),
 	}
-	if d.Getenv("VBOT_TOKEN") != "" {
+	if s.Getenv("VBOT_TOKEN") != "" {
 		out.message += "\nVBOT_TOKEN is set and overrides the stored token"
 	}
 	return out, nil
@@ -70,8 +72,8 @@ func Login(ctx context.Context, d cloud.Deps, r LoginRequest) (*SignIn, error) {
 
 // loginFile returns the file in which login stores the token, which vbot may replace and
 // remove.
-func loginFile(d cloud.Deps) (cloud.LoginFile, error) {
-	file, err := cloud.FindLoginFile(d)
+func loginFile(s system.System) (cloud.LoginFile, error) {
+	file, err := cloud.FindLoginFile(s)
 	if err != nil {
 		return file, err
 	}
@@ -92,11 +94,11 @@ type SignOut struct {
 }
 
 // Text says what was removed.
-func (s *SignOut) Text(page *report.Page) { page.Note("%s", s.message) }
+func (s *SignOut) Text(out *report.Printer) { out.Note("%s", s.message) }
 
-// Logout removes the stored token.
-func Logout(d cloud.Deps) (*SignOut, error) {
-	file, err := loginFile(d)
+// Logout is `vbot cloud logout`: it removes the stored token.
+func Logout(s system.System) (*SignOut, error) {
+	file, err := loginFile(s)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +113,7 @@ func Logout(d cloud.Deps) (*SignOut, error) {
 	if removed {
 		out.message = "signed out: removed " + file.Path
 	}
-	if d.Getenv("VBOT_TOKEN") != "" {
+	if s.Getenv("VBOT_TOKEN") != "" {
 		out.message += "\nVBOT_TOKEN is set; you are still signed in"
 	}
 	return out, nil
@@ -124,8 +126,8 @@ type Identity struct {
 	TokenFrom    string        `json:"token_from"` // a variable or a file
 }
 
-// Identify checks the token with the API, and returns its organization.
-func Identify(ctx context.Context, api *cloud.Client) (*Identity, error) {
+// Whoami is `vbot cloud whoami`: it checks the token with the API, and returns its organization.
+func Whoami(ctx context.Context, api *cloud.Client) (*Identity, error) {
 	if err := api.Verify(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -136,9 +138,9 @@ func Identify(ctx context.Context, api *cloud.Client) (*Identity, error) {
 	}, nil
 }
 
-// Text prints a line for each fact.
-func (i *Identity) Text(page *report.Page) {
+// Text prints a table.
+func (i *Identity) Text(out *report.Printer) {
 	organization := cmp.Or(i.Organization, "the API key's own")
-	page.PrintColumns(fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
+	out.PrintColumns(fmt.Sprintf("Organization:\t%s\nAPI:\t%s\nToken source:\t%s\n",
 		organization, i.APIURL, i.TokenFrom))
 }

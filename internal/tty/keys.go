@@ -10,10 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Input, independent of a terminal: a decoder turns bytes into keys, an editor applies
-// keys to a line of text.
-
-// Keys.
+// The input of a terminal: a decoder turns bytes into keys, an editor applies keys to a line of text.
 
 // A key is a pressed key or a pasted text.
 type key struct {
@@ -76,10 +73,9 @@ const (
 	// The characters after ESC that start a control string (DCS, SOS, OSC, PM, APC of ECMA-48). With
 	// such a string, a terminal answers a query, perhaps of another program that has ended.
 	stringStarts = "PX]^_"
-	maxString    = 1 << 10 // bytes; the rest is dropped
-	// The bytes of a key arrive together; after this pause the key is complete.
-	keyPause   = 100 * time.Millisecond
-	pastePause = time.Second
+	maxString    = 1 << 10                // bytes; the rest is dropped
+	keyPause     = 100 * time.Millisecond // after it, a key is complete: its bytes arrive together
+	pastePause   = time.Second            // after it, a paste counts as cut
 	// maxPaste is the size from which a paste is truncated, in bytes.
 	maxPaste = 1 << 16
 	pasteEnd = "\x1b[201~"
@@ -99,22 +95,27 @@ func (d *decoder) patience() time.Duration {
 	return keyPause
 }
 
+// takePasted takes one byte of a paste.
+func (d *decoder) takePasted(b byte) []key {
+	d.held = append(d.held, b)
+	if text, ended := bytes.CutSuffix(d.held, []byte(pasteEnd)); ended {
+		d.held = text
+		keys := d.Flush()
+		if len(text) < maxPaste {
+			keys[0].Name = keyPaste
+		}
+		return keys
+	}
+	if len(d.held) > maxPaste+len(pasteEnd) { // keep the end, which may be that of pasteEnd
+		d.held = slices.Delete(d.held, maxPaste, maxPaste+1)
+	}
+	return nil
+}
+
 // Take takes one byte and returns the keys that it completes.
 func (d *decoder) Take(b byte) []key {
 	if d.pasting && controls[b] != keyInterrupt {
-		d.held = append(d.held, b)
-		if text, ended := bytes.CutSuffix(d.held, []byte(pasteEnd)); ended {
-			d.held = text
-			keys := d.Flush()
-			if len(text) < maxPaste {
-				keys[0].Name = keyPaste
-			}
-			return keys
-		}
-		if len(d.held) > maxPaste+len(pasteEnd) {
-			d.held = slices.Delete(d.held, maxPaste, maxPaste+1)
-		}
-		return nil
+		return d.takePasted(b)
 	}
 	isHolding := len(d.held) > 0
 	inSequence := isHolding && d.held[0] == escape

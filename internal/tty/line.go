@@ -102,22 +102,24 @@ func (t *Terminal) Text(
 	return q.Answer(), err
 }
 
+// means reports whether the text is the word or its beginning, in any letter case.
+func means(text, word string) bool { return strings.HasPrefix(word, strings.ToLower(text)) }
+
 // yesOrNo returns a yes-or-no question. Any other text counts as no if the fallback
 // is no, and is refused if the fallback is yes.
 func yesOrNo(question string, fallback bool) *lineQuestion {
-	yes := func(text string) bool { return strings.HasPrefix("yes", strings.ToLower(text)) }
 	q := &lineQuestion{ask: question, yesNo: " [y/N]", fallback: "no"}
 	if fallback {
 		q.yesNo, q.fallback = " [Y/n]", "yes"
 	}
 	q.check = func(text string) (string, bool) {
-		if !fallback || yes(text) || strings.HasPrefix("no", strings.ToLower(text)) {
+		if !fallback || means(text, "yes") || means(text, "no") {
 			return "", true
 		}
 		return "answer y or n", false
 	}
 	q.answer = func(text string) string {
-		if yes(text) {
+		if means(text, "yes") {
 			return "yes"
 		}
 		return "no"
@@ -129,5 +131,5 @@ func yesOrNo(question string, fallback bool) *lineQuestion {
 func (t *Terminal) Confirm(ctx context.Context, question string, fallback bool) (bool, error) {
 	q := yesOrNo(question, fallback)
 	err := t.Ask(ctx, q)
-	return q.Answer() == "yes", err
+	return means(q.text(), "yes"), err
 }

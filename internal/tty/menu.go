@@ -11,7 +11,7 @@ import (
 
 // A Choice is an entry of a menu.
 type Choice struct {
-	Value  string   // not shown
+	Value  string   // identifies the choice for the program; not shown
 	Group  string   // the heading of its group, or ""
 	Label  string   // shown first
 	Names  []string // other names to type; not shown
@@ -20,7 +20,8 @@ type Choice struct {
 	Detail string   // more about it, or ""; shown at the cursor
 }
 
-// matches reports whether label and names contain all words, which are in lower case.
+// matches reports whether the label, the names and the other words of the choice contain all words, which
+// are in lower case.
 func (c Choice) matches(words []string) bool {
 	all := strings.ToLower(c.Label + "\n" + strings.Join(slices.Concat(c.Names, c.Also), "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
@@ -40,21 +41,20 @@ func (c Choice) beginsWith(word string) bool {
 }
 
 // A Menu asks for one or several choices of a list. Enter selects the choice at the cursor, or
-// those that are ticked. So there is always an answer. A menu that allows no answer has a choice
-// for that.
+// those that are ticked, so there is always an answer; "none" has to be a choice.
 type Menu struct {
 	Ask     string
 	Choices []Choice
-	Several bool
+	Several bool // several may be ticked
 	// Allow returns why the marked choices cannot be combined, or "". It may be nil.
 	Allow   func(marked []int) string
 	Marked  []int // in the order of marking; the answer after Enter
 	At      int   // the choice at the cursor, if the filter shows it
 	filter  editor
-	from    int // the choice at the cursor before the filter was typed
-	refusal string
-	warned  int // 1 + the index of the choice for which the warning was shown
-	page    int // how many lines of the list were drawn last
+	from    int    // the choice at the cursor before the filter was typed
+	refusal string // why Enter or Space was refused, or ""
+	warned  int    // 1 + the index of the choice for which the warning was shown
+	page    int    // how many rows of the list were drawn last
 }
 
 // shown returns the choices that match the filter.
@@ -118,7 +118,7 @@ func (m *Menu) Press(k key) bool {
 		return m.enter()
 	case m.Several && (k.Name == keyText && k.Text == " " || k.Name == keyTab):
 		m.warned = m.At + 1 // no warning after somebody ticks or unticks it
-		if len(shown) > 0 && m.mark(m.At) {
+		if len(shown) > 0 && m.toggle(m.At) {
 			m.filter = editor{} // for the next one
 		}
 	case moves && len(shown) > 0:
@@ -152,8 +152,8 @@ func (m *Menu) seek() {
 	}
 }
 
-// mark marks or unmarks the choice, and reports whether that is allowed.
-func (m *Menu) mark(i int) bool {
+// toggle marks or unmarks the choice, and reports whether that is allowed.
+func (m *Menu) toggle(i int) bool {
 	if n := slices.Index(m.Marked, i); n >= 0 {
 		m.Marked = slices.Delete(m.Marked, n, n+1)
 		return true
@@ -190,19 +190,35 @@ func (m *Menu) take(chosen []int) bool {
 func (m *Menu) view(width, height int, back bool) view {
 	shown := m.shown()
 	v := head(m.Ask, &m.filter, width)
-	labels := m.labels()
-	help, room := note(m.help(len(shown), back), faint, width), height-len(v.Rows)
-	foot, most := help, 0 // most is the height of the longest foot, so that the list keeps its height
+	room := height - len(v.Rows)
+	help := note(m.help(len(shown), back), faint, width)
+	foot, longest := m.foot(shown, help, room, width)
+	list := m.entries(shown)
+	// Leave room for the longest foot, so that the list keeps its height when the cursor moves.
+	m.page = min(len(list), max(1, room-max(min(longest, room/3), len(foot))))
+	v.Rows = append(v.Rows, m.drawList(list, m.page, width)...)
+	v.Rows = append(v.Rows, foot...)
+	return v.fit(height)
+}
+
+// foot draws what is below the list: why a choice was refused or, for the choice at the cursor, what does
+// not fit beside its label, its detail, and the help. room is the height of the list with its foot, in rows.
+// longest is the height of the longest foot that a shown choice has.
+func (m *Menu) foot(shown []int, help []row, room, width int) (foot []row, longest int) {
+	foot = help
+	labelWidth := m.labelWidth()
+	isEmpty := func(s string) bool { return s == "" }
 	for _, i := range shown {
-		_, left := m.row(i, true, labels, width)
-		isEmpty := func(s string) bool { return s == "" }
+		_, left := m.row(i, true, labelWidth, width)
 		about := slices.DeleteFunc([]string{left, m.Choices[i].Detail}, isEmpty)
 		text := append(note(strings.Join(about, "; "), faint, width), help...)
-		most = max(most, len(text))
-		if i == m.At && len(text) > room/2 {
+		longest = max(longest, len(text))
+		if i != m.At {
+			continue
+		}
+		foot = text
+		if len(text) > room/2 {
 			foot = append(note(left, faint, width), help...)
-		} else if i == m.At {
-			foot = text
 		}
 	}
 	if len(foot) > room/2 {
@@ -211,26 +227,31 @@ func (m *Menu) view(width, height int, back bool) view {
 	if m.refusal != "" {
 		foot = note(m.refusal, red, width)
 	}
-	all := m.entries(shown)
-	at := slices.Index(all, entry{choice: m.At})
-	rows := min(len(all), max(1, room-max(min(most, room/3), len(foot))))
-	m.page = rows
-	from := max(0, min(at-rows/2, len(all)-rows))
-	for n, e := range all[from : from+rows] {
-		drawn := row{{style: bold, Text: e.heading}}
-		if e.heading == "" {
-			drawn, _ = m.row(e.choice, from+n == at, labels, width)
+	return foot, longest
+}
+
+// drawList draws n entries around the cursor. If there are more, the first and the last row say how many
+// choices they stand for.
+func (m *Menu) drawList(list []entry, n, width int) (rows []row) {
+	labelWidth := m.labelWidth()
+	at := slices.Index(list, entry{choice: m.At})
+	from := max(0, min(at-n/2, len(list)-n))
+	for i, e := range list[from : from+n] {
+		switch {
+		case i == 0 && from > 0 && n > 2:
+			more := fmt.Sprintf("  %d more above", choices(list[:from+1]))
+			rows = append(rows, row{{style: faint, Text: more}})
+		case i == n-1 && from+n < len(list) && n > 2:
+			more := fmt.Sprintf("  %d more below", choices(list[from+i:]))
+			rows = append(rows, row{{style: faint, Text: more}})
+		case e.heading != "":
+			rows = append(rows, row{{style: bold, Text: e.heading}})
+		default:
+			drawn, _ := m.row(e.choice, from+i == at, labelWidth, width)
+			rows = append(rows, drawn)
 		}
-		// The first and the last line say how many choices they stand for.
-		if n == 0 && from > 0 && rows > 2 {
-			drawn = row{{style: faint, Text: fmt.Sprintf("  %d more above", choices(all[:from+1]))}}
-		} else if n == rows-1 && from+rows < len(all) && rows > 2 {
-			drawn = row{{style: faint, Text: fmt.Sprintf("  %d more below", choices(all[from+n:]))}}
-		}
-		v.Rows = append(v.Rows, drawn)
 	}
-	v.Rows = append(v.Rows, foot...)
-	return v.fit(height)
+	return rows
 }
 
 // choices returns how many of the entries are choices.
@@ -266,8 +287,8 @@ func (m *Menu) help(shown int, back bool) string {
 	return how
 }
 
-// labels returns the width of the labels.
-func (m *Menu) labels() (width int) {
+// labelWidth returns the width of the longest label, in columns.
+func (m *Menu) labelWidth() (width int) {
 	for _, c := range m.Choices {
 		width = max(width, Width(c.Label))
 	}
@@ -277,11 +298,12 @@ func (m *Menu) labels() (width int) {
 // pad adds spaces up to the width.
 func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-Width(s))) }
 
-// row draws one choice. labels is the width of that column. left is what does not fit.
-func (m *Menu) row(i int, here bool, labels, width int) (drawn row, left string) {
+// row draws one choice. hasCursor says that the cursor is at it. left is the part of its note that does not
+// fit into width columns, of which the label has labelWidth.
+func (m *Menu) row(i int, hasCursor bool, labelWidth, width int) (drawn row, left string) {
 	c := m.Choices[i]
 	pointer, style := "  ", normal
-	if here {
+	if hasCursor {
 		pointer, style = "> ", cyan
 	}
 	if m.Several {
@@ -291,10 +313,10 @@ func (m *Menu) row(i int, here bool, labels, width int) (drawn row, left string)
 		}
 		pointer += box
 	}
-	if c.Note == "" || len(pointer)+labels+2+Width(c.Note) > width-1 {
+	if c.Note == "" || len(pointer)+labelWidth+2+Width(c.Note) > width-1 {
 		return row{{style: style, Text: pointer + c.Label}}, c.Note
 	}
-	label := pad(c.Label, labels)
+	label := pad(c.Label, labelWidth)
 	name := span{style: style, Text: pointer + label[:len(c.Label)]}
 	note := span{style: faint, Text: label[len(c.Label):] + "  " + c.Note}
 	return row{name, note}, ""
@@ -333,14 +355,14 @@ func (m *Menu) plainly(ctx context.Context, t *Terminal) error {
 
 // list prints the choices that match the filter.
 func (m *Menu) list(t *Terminal) {
-	labels, digits := m.labels(), len(strconv.Itoa(len(m.Choices)))
+	labelWidth, digits := m.labelWidth(), len(strconv.Itoa(len(m.Choices)))
 	for _, e := range m.entries(m.shown()) {
 		if e.heading != "" {
 			t.Say(" %s:", e.heading)
 			continue
 		}
 		c := m.Choices[e.choice]
-		line := fmt.Sprintf("  %*d  %s  %s", digits, e.choice+1, pad(c.Label, labels), c.Note)
+		line := fmt.Sprintf("  %*d  %s  %s", digits, e.choice+1, pad(c.Label, labelWidth), c.Note)
 		if c.Detail != "" && !m.Blank() {
 			line = strings.TrimRight(line, " ") + "; " + c.Detail
 		}

@@ -42,10 +42,10 @@ func values(a bot.Value) []string {
 
 // answer returns the answer that holds the values. "" stands for none.
 func answer(o *bot.Option, changed bool, values ...string) bot.Value {
-	if o.List != nil {
-		return bot.Value{List: values, Flag: changed}
+	if o.IsList() {
+		return bot.Value{List: values, FromFlag: changed}
 	}
-	return bot.Value{Text: values[0], Flag: changed}
+	return bot.Value{Text: values[0], FromFlag: changed}
 }
 
 // offer returns the allowed values of the option. The value "" stands for none.
@@ -55,14 +55,12 @@ func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 			choices = append(choices, c)
 		}
 	}
-	if o.None != "" {
-		add(tty.Choice{Label: o.None})
+	if o.NoneLabel != "" {
+		add(tty.Choice{Label: o.NoneLabel})
 	}
-	for _, word := range o.Words {
+	for _, word := range o.Enum {
 		c := tty.Choice{Value: word.Name, Label: word.Name, Note: word.Meaning}
-		// The same condition as render.Data.HasPage.
-		hasPage := slices.Contains(w.Bot[bot.OptTransports].List, bot.OptTransports.First)
-		if c.Value == bot.ClientNone && hasPage {
+		if c.Value == bot.ClientNone && w.hasPage() {
 			c.Note = "use the page that comes with the bot"
 		}
 		add(c)
@@ -92,6 +90,14 @@ func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 		}
 	}
 	return choices
+}
+
+// hasPage reports whether the bot would serve a page of its own, on the same condition as
+// render.Data.HasPage.
+func (w *wizard) hasPage() bool {
+	return slices.ContainsFunc(w.Bot[bot.OptTransports].List, func(name string) bool {
+		return w.env.Catalog.Find(catalog.KindTransport, name).ID == catalog.SmallWebRTC
+	})
 }
 
 // credentials returns the credentials of the services and transports that were chosen so far.
@@ -131,6 +137,6 @@ func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 // hasChoice reports whether the topic has more than one answer.
 func (w *wizard) hasChoice(t *topic, changed bool) bool {
 	return !slices.ContainsFunc(t.options, func(o *bot.Option) bool {
-		return (o.Words != nil || o.Kind != "") && len(w.offer(o, changed)) < 2
+		return (o.Enum != nil || o.Kind != "") && len(w.offer(o, changed)) < 2
 	})
 }

@@ -60,12 +60,13 @@ func (w *wizard) askStart(ctx context.Context) error {
 	for _, o := range []*bot.Option{bot.OptSTT, bot.OptLLM, bot.OptTTS} {
 		services = append(services, w.env.Catalog.Find(o.Kind, ready[startRecommended][o].Text).Label)
 	}
+	needs := bot.Measured()
 	choices := []tty.Choice{
 		{Label: "Recommended bot", Note: "in the browser: " + strings.Join(services, ", ")},
 		{
 			Label:  "On this machine",
-			Note:   "no key; " + bot.MachineMemory + "; " + bot.MachineAnswers,
-			Detail: "downloads " + bot.MachineDownloads + ", and Ollama itself (" + bot.OllamaDownload + ")",
+			Note:   "no key; " + needs.Memory + "; " + needs.Answers,
+			Detail: "downloads " + needs.Downloads + ", and Ollama itself (" + needs.Ollama + ")",
 		},
 		{Label: "A bot of your own", Names: []string{"scaffold"}, Note: "choose its services and options"},
 		{Label: "Build with a coding agent", Names: []string{"guides"}, Note: "write the guides it needs"},
@@ -93,7 +94,7 @@ func (w *wizard) askStart(ctx context.Context) error {
 	}
 	w.Bot = ready[w.start]
 	for _, t := range w.topics {
-		t.asked = t.label != bot.OptName.Label || w.name() != ""
+		t.asked = !t.isAbout(bot.OptName) || w.name() != ""
 	}
 	return nil
 }
@@ -104,16 +105,16 @@ func (w *wizard) askStart(ctx context.Context) error {
 // like a configuration file: those that no longer fit are dropped with a note.
 func (w *wizard) askTopic(ctx context.Context, t *topic, changed bool) (err error) {
 	switch {
-	case t.label == labelDirectory:
+	case t.subject == aboutDirectory:
 		err = w.askTarget(ctx)
-	case t.label == labelStart:
+	case t.subject == aboutStart:
 		err = w.askStart(ctx)
-	case t.options[0] == bot.OptName:
+	case t.isAbout(bot.OptName):
 		err = w.askName(ctx)
-	case t.options[0] == bot.OptLanguage:
-		err = w.askLanguage(ctx, t.options[0], changed)
-	case t.options[0].Toggle != nil:
-		err = w.askToggles(ctx, t.options, changed)
+	case t.isAbout(bot.OptLanguage):
+		err = w.askLanguage(ctx, bot.OptLanguage, changed)
+	case t.options[0].IsToggle():
+		err = w.askToggles(ctx, t, changed)
 	default:
 		err = w.askValues(ctx, t.options[0], changed)
 	}
@@ -127,22 +128,33 @@ func (w *wizard) askTopic(ctx context.Context, t *topic, changed bool) (err erro
 
 // dropConflicting drops answers that do not fit the changed ones.
 func (w *wizard) dropConflicting() {
-	_, left, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())
-	for _, l := range left {
-		if l.Option == nil {
+	_, dropped, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())
+	for _, d := range dropped {
+		if d.Option == nil {
 			continue
 		}
-		w.before[l.Option] = w.Bot[l.Option]
-		delete(w.Bot, l.Option)
-		w.askAgain(l.Option)
-		w.terminal.Say("  Dropped %s: %s", l.Option.Label, l.Why)
+		w.drop(d.Option)
+		if d.Option == bot.OptClient {
+			w.drop(bot.OptClientServer)
+		}
+		w.terminal.Say("  Dropped %s: %s", d.Option.Label, d.Why)
 	}
 	for o, a := range w.Bot {
-		a.Flag = false
+		a.FromFlag = false
 		w.Bot[o] = a
 	}
 }
 
+// drop removes the answer, which is preselected if the question is asked again.
+func (w *wizard) drop(o *bot.Option) {
+	if a, ok := w.Bot[o]; ok {
+		w.before[o] = a
+	}
+	delete(w.Bot, o)
+	w.askAgain(o)
+}
+
+// askName asks for the project's name, which is the directory's unless another is typed.
 func (w *wizard) askName(ctx context.Context) error {
 	suggested := cmp.Or(w.before[bot.OptName].Text, w.name())
 	name, err := w.terminal.Text(ctx, bot.OptName.Ask, suggested, func(typed string) (why string, ok bool) {
@@ -158,25 +170,25 @@ func (w *wizard) askName(ctx context.Context) error {
 // askLanguage asks for a language that the services support, or none.
 func (w *wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) error {
 	tagOf := func(typed string) string { return cmp.Or(catalog.TagOf(typed), typed) }
-	suggested := cmp.Or(w.before[o].Text, o.None)
+	suggested := cmp.Or(w.before[o].Text, o.NoneLabel)
 	typed, err := w.terminal.Text(ctx, o.Ask, suggested, func(typed string) (why string, ok bool) {
-		if typed != o.None {
-			why = w.objection(o, bot.Value{Text: tagOf(typed), Flag: changed})
+		if typed != o.NoneLabel {
+			why = w.objection(o, bot.Value{Text: tagOf(typed), FromFlag: changed})
 		}
 		return why, why == ""
 	})
-	if err != nil || typed == o.None {
+	if err != nil || typed == o.NoneLabel {
 		return err
 	}
 	if tag, ok := catalog.LanguageTag(tagOf(typed)); ok {
-		w.Bot[o] = bot.Value{Text: tag, Flag: changed}
+		w.Bot[o] = bot.Value{Text: tag, FromFlag: changed}
 	}
 	return nil
 }
 
 // askValues asks for the value of an option, or the values of a list.
 func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) error {
-	m := &tty.Menu{Ask: o.Ask, Choices: w.offer(o, changed), Several: o.List != nil}
+	m := &tty.Menu{Ask: o.Ask, Choices: w.offer(o, changed), Several: o.IsList()}
 	picked := func(marked []int) bot.Value {
 		var ids []string
 		for _, i := range marked {
@@ -185,7 +197,7 @@ func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) err
 		return answer(o, changed, ids...)
 	}
 	if o != bot.OptTransports || w.Bot[bot.OptBotType].Text == bot.BotWeb {
-		m.At = max(0, slices.IndexFunc(m.Choices, func(c tty.Choice) bool { return c.Is(o.First) }))
+		m.At = max(0, slices.IndexFunc(m.Choices, func(c tty.Choice) bool { return c.Is(o.Preselected) }))
 	}
 	was := values(w.before[o])
 	for _, id := range was {
@@ -213,10 +225,10 @@ func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) err
 	return nil
 }
 
-// askToggles asks which of several toggles to turn on.
-func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed bool) error {
-	none := cmp.Or(toggles[0].None, "none")
-	m := &tty.Menu{Ask: toggles[0].Ask, Several: true, Choices: []tty.Choice{{Label: none}}}
+// askToggles asks which of the topic's toggles to turn on.
+func (w *wizard) askToggles(ctx context.Context, t *topic, changed bool) error {
+	none := t.noneLabel()
+	m := &tty.Menu{Ask: t.options[0].Question(), Several: true, Choices: []tty.Choice{{Label: none}}}
 	m.Allow = func(marked []int) string {
 		if len(marked) > 1 && slices.Contains(marked, 0) {
 			return "choose either " + none + " or some of the others"
@@ -225,9 +237,9 @@ func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 	}
 	var offered []*bot.Option
 	byDefault, _, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())
-	for _, o := range toggles {
+	for _, o := range t.options {
 		was, known := w.before[o]
-		mayBeOn := w.allows(o, bot.Value{On: true, Flag: changed})
+		mayBeOn := w.allows(o, bot.Value{On: true, FromFlag: changed})
 		mayBeOff := was.On || w.allows(o, bot.Value{On: false}) // an avatar needs video output
 		if !mayBeOn || !mayBeOff {
 			continue
@@ -245,7 +257,7 @@ func (w *wizard) askToggles(ctx context.Context, toggles []*bot.Option, changed 
 		return err
 	}
 	for i, o := range offered {
-		w.Bot[o] = bot.Value{On: slices.Contains(m.Marked, 1+i), Flag: changed}
+		w.Bot[o] = bot.Value{On: slices.Contains(m.Marked, 1+i), FromFlag: changed}
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ import (
 // changed.
 func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 	cfg, _, problems := bot.Resolve(w.env.Catalog, w.Bot, w.name())
+	if w.askMissing(problems) {
+		return nil, nil
+	}
 	if len(problems) > 0 {
 		f := &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: "nothing was written"}
 		return nil, f
@@ -44,6 +47,17 @@ func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 			return nil, err
 		}
 	}
+}
+
+// askMissing marks the topics of missing options as not asked, and reports whether one of them will be asked:
+// a change of the mode needs other services.
+func (w *wizard) askMissing(problems report.Problems) bool {
+	for _, p := range problems {
+		if p.Missing {
+			w.askAgain(bot.ByKey(p.Field))
+		}
+	}
+	return w.next() != nil
 }
 
 // show prints the answers, the keys they need, and the conflicts with existing files.
@@ -77,7 +91,7 @@ func (w *wizard) show(cfg bot.Config, p *project.Plan) {
 
 // fact returns what the summary says about the topic, or "".
 func (w *wizard) fact(t *topic, answers bot.Values) string {
-	if t.label == labelDirectory {
+	if t.subject == aboutDirectory {
 		return w.Target
 	}
 	var labels []string
@@ -93,7 +107,7 @@ func (w *wizard) fact(t *topic, answers bot.Values) string {
 		}
 	}
 	if labels == nil && t.options != nil && t.asked && w.hasChoice(t, true) {
-		return cmp.Or(t.options[0].None, "none")
+		return t.noneLabel()
 	}
 	return strings.Join(labels, ", ")
 }
@@ -143,7 +157,7 @@ func (w *wizard) askChange(ctx context.Context, cfg bot.Config) error {
 	}
 	answers := maps.Clone(w.Bot)
 	v := visit{topic: offered[i], mark: w.terminal.Mark(), changed: true}
-	w.takeBack(v.topic)
+	w.clearAnswer(v.topic)
 	if err := w.askTopic(ctx, v.topic, true); err != nil {
 		w.Bot = answers
 		v.topic.asked = true

@@ -7,34 +7,54 @@ import (
 	"vbot/internal/bot"
 )
 
-// A topic is one question of the wizard, about one option or several toggles. The
-// rules of package bot decide which answers it offers (see allows).
+// A topic is one question of the wizard: where to write, how to start, or about one option or several
+// toggles. The rules of package bot decide which answers it offers (see allows).
 type topic struct {
+	subject subject
 	label   string        // in the summary
-	options []*bot.Option // none for the directory and the start
+	options []*bot.Option // one, or the toggles that share the question; none for the directory and the start
 	asked   bool          // asked since its answer was last removed
 }
 
+// A subject is what a topic asks about.
+type subject int
+
 const (
-	labelDirectory = "Directory"
-	labelStart     = "Start"
+	aboutDirectory subject = iota
+	aboutStart
+	aboutOptions
 )
 
-// togglesAbout has the summary's labels for the questions that toggles share.
-var togglesAbout = map[string]string{bot.AskOptions: "Options", bot.AskWhere: "Runs on"}
+// isAbout reports whether the topic asks for the option.
+func (t *topic) isAbout(o *bot.Option) bool { return slices.Contains(t.options, o) }
 
-// topics returns all questions in order. Toggles share one.
+// noneLabel is the label of the answer without a value.
+func (t *topic) noneLabel() string {
+	if shared := t.options[0].Shared; shared != nil {
+		return shared.NoneLabel
+	}
+	return cmp.Or(t.options[0].NoneLabel, "none")
+}
+
+// topics returns all questions in order.
 func topics() []*topic {
-	byRank := func(a, b *bot.Option) int { return cmp.Compare(a.Rank, b.Rank) }
-	all := []*topic{{label: labelDirectory}, {label: labelStart}}
-	question := ""
-	for _, o := range slices.SortedStableFunc(slices.Values(bot.Options), byRank) {
-		if o.Ask != question {
-			all = append(all, &topic{label: cmp.Or(togglesAbout[o.Ask], o.Label)})
-			question = o.Ask
+	all := []*topic{
+		{subject: aboutDirectory, label: "Directory"},
+		{subject: aboutStart, label: "Start"},
+	}
+	ofShared := map[*bot.Question]*topic{}
+	byOrder := func(a, b *bot.Option) int { return cmp.Compare(a.Order, b.Order) }
+	for _, o := range slices.SortedStableFunc(slices.Values(bot.Options), byOrder) {
+		if shared := ofShared[o.Shared]; shared != nil {
+			shared.options = append(shared.options, o)
+			continue
 		}
-		last := all[len(all)-1]
-		last.options = append(last.options, o)
+		t := &topic{subject: aboutOptions, label: o.Label, options: []*bot.Option{o}}
+		if o.Shared != nil {
+			t.label = o.Shared.Label
+			ofShared[o.Shared] = t
+		}
+		all = append(all, t)
 	}
 	return all
 }

@@ -5,7 +5,6 @@ package wizard
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"vbot/internal/bot"
 	"vbot/internal/project"
@@ -107,7 +106,7 @@ func (w *wizard) ask(ctx context.Context) error {
 			w.visits = append(w.visits, v)
 			w.Mode = scaffold.Create
 			if w.start == startGuides {
-				w.Mode = scaffold.Guides
+				w.Mode = scaffold.GenerateGuides
 				planned, err = w.Plan(w.env, nil)
 			}
 		}
@@ -116,7 +115,7 @@ func (w *wizard) ask(ctx context.Context) error {
 			last := len(w.visits) - 1
 			v, w.visits = w.visits[last], w.visits[:last]
 			w.terminal.Rewind(v.mark)
-			w.takeBack(v.topic)
+			w.clearAnswer(v.topic)
 			continue
 		case err != nil:
 			return err
@@ -154,12 +153,12 @@ func (w *wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
 	return nil
 }
 
-// takeBack removes the answer to a topic, so that it is asked again with that answer preselected.
-func (w *wizard) takeBack(t *topic) {
-	if t.label == labelStart { // only the directory is asked before it
+// clearAnswer removes the answer to a topic, so that it is asked again with that answer preselected.
+func (w *wizard) clearAnswer(t *topic) {
+	if t.subject == aboutStart { // only the directory is asked before it
 		w.Bot = bot.Values{}
 		for _, other := range w.topics {
-			other.asked = other.label == labelDirectory
+			other.asked = other.subject == aboutDirectory
 		}
 	}
 	if w.answered(t) {
@@ -177,7 +176,7 @@ func (w *wizard) takeBack(t *topic) {
 // askAgain marks the topic of the option as not asked.
 func (w *wizard) askAgain(o *bot.Option) {
 	for _, t := range w.topics {
-		if slices.Contains(t.options, o) && o.Toggle == nil {
+		if t.isAbout(o) && !o.IsToggle() {
 			t.asked = false
 		}
 	}

@@ -41,12 +41,12 @@ func TestServicesFitTheWindow(t *testing.T) {
 			continue
 		}
 		w := newWizard(catalog.New(), bot.Values{})
-		choices, labels := w.offer(o, false), 0
+		choices, labelWidth := w.offer(o, false), 0
 		for _, c := range choices {
-			labels = max(labels, len(c.Label))
+			labelWidth = max(labelWidth, len(c.Label))
 		}
 		for _, c := range choices {
-			if n := len("> ") + labels + len("  ") + len(c.Note); n >= 80 {
+			if n := len("> ") + labelWidth + len("  ") + len(c.Note); n >= 80 {
 				t.Errorf("%s: %d columns: %s", c.Label, n, c.Note)
 			}
 		}
@@ -68,7 +68,7 @@ func TestWhereABotRuns(t *testing.T) {
 		}
 		w.terminal = tty.Open(keys, io.Discard, true, false, strings.Clone)
 		for _, about := range topics() {
-			if about.label == togglesAbout[bot.AskWhere] {
+			if about.label == bot.AskWhere.Label {
 				err = w.askTopic(t.Context(), about, false)
 			}
 		}

@@ -235,8 +235,8 @@ def test_what_is_replaced_is_there(
     original = getattr(module, name)
     finder = pytest.importorskip(f"vbot.downloads.{library}", exc_type=ImportError)
     if library == "moonshine":
-        spelling = finder.library.download_spelling_model_for_language
-        monkeypatch.setattr(finder.library, "download_spelling_model_for_language", spelling)
+        moonshine, spelling = vars(finder)["library"], "download_spelling_model_for_language"
+        monkeypatch.setattr(moonshine, spelling, getattr(moonshine, spelling))
     monkeypatch.setattr(module, name, original)  # as it was, in the end
     finder.look_here_first()
     assert getattr(module, name) is not original

@@ -128,8 +128,8 @@ CAME, LEFT = ("client_connected", {"id": "a"}), ("client_disconnected", {"id": "
         ((CAME,), 3, None),
         ((CAME, LEFT), None, GRACE),  # bot.py does not listen yet
         ((LEFT,), None, GRACE),
-        ((CAME, LEFT), 0, GRACE),  # it may not listen yet
-        ((CAME, LEFT), 3, 3 + ENDING_TAKES),  # bot.py ends it
+        ((CAME, LEFT), 0, ENDING_TAKES),  # bot.py ends it, which may take an apology
+        ((CAME, LEFT), 3, 3 + ENDING_TAKES),
         ((CAME, LEFT, CAME), 3, None),
         ((CAME, ("client_connected", {"id": "b"}), LEFT), 3, None),  # somebody is still there
     ],

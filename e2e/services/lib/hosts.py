@@ -164,7 +164,9 @@ async def work(
 def listed(path: Path, values: dict[str, str]) -> set[str]:
     """The addresses in the head of a file, HOST:PORT[/udp], with the values of variables."""
     out = set[str]()
-    for address in re.findall(r"(?m)^# host: (\S+?)(?:: .*)?$", path.read_text("utf-8")):
+    for address in re.findall(
+        r"(?m)^# (?:host|download): (\S+?)(?:: .*)?$", path.read_text("utf-8")
+    ):
         for name in values.keys() & set(re.findall(r"{(\w+)}", address)):
             host = urlsplit(values[name]).hostname or values[name]
             address = address.replace(f"{{{name}}}", host)

@@ -24,8 +24,6 @@ GRACE = 5.0
 CONNECTING_TAKES = 60.0
 # Seconds in which a session that has begun to end has to be over: it may have a recording to save.
 ENDING_TAKES = 15.0
-# Seconds after which bot.py listens to the transport for sure, from when its pipeline is built.
-LISTENS_WITHIN = 2.0
 
 
 class Presence:
@@ -40,7 +38,7 @@ class Presence:
         self._clients = set[Any]()  # that are connected
         self._left = False  # the last client
         self._is_ending = False  # bot.py has been told that the client left
-        self._listens_from = float("inf")  # seconds: bot.py, to the transport
+        self._bot_listens = False  # to the transport
 
     @property
     def is_gone(self) -> bool:
@@ -58,8 +56,8 @@ class Presence:
                 transport.add_event_handler("on_call_state_updated", self._on_state)
 
     def conversation_begins(self) -> None:
-        """The pipeline is built: bot.py listens to the transport soon."""
-        self._listens_from = asyncio.get_running_loop().time() + LISTENS_WITHIN
+        """The pipeline is built: bot.py listens to the transport next."""
+        self._bot_listens = True
 
     async def _on_connected(self, transport: BaseTransport, client: Any) -> None:
         self._clients.add(key_of(client))
@@ -73,7 +71,7 @@ class Presence:
     async def _on_nobody(self, transport: BaseTransport) -> None:
         self._clients.clear()
         self._left = True
-        self._is_ending = asyncio.get_running_loop().time() > self._listens_from
+        self._is_ending = self._bot_listens
 
     async def _on_state(self, transport: BaseTransport, state: str) -> None:
         if state == "left":
@@ -123,7 +121,7 @@ def connection_state(arguments: types.RunnerArguments) -> str:
     return ""
 
 
-present: ContextVar[Presence | None] = ContextVar("present", default=None)  # of this session
+present: ContextVar[Presence | None] = ContextVar("present", default=None)
 
 
 @contextlib.asynccontextmanager

@@ -7,7 +7,7 @@
 # model: 1300 MB, 0.3 cores
 # languages: en, ja, ko, yue, zh
 # env: FUNASR_MODEL optional model =iic/SenseVoiceSmall: model id (936 MB), or the folder of one
-# host: modelscope.cn: the model, at the first start
+# download: modelscope.cn: the model
 # host: *.modelscope.cn: its files
 import os
 

@@ -7,7 +7,7 @@
 # languages: ar, de, en, es, fil, ja, ko, tl, uk, vi, zh
 # env: MOONSHINE_MODEL optional model =small-streaming: model (142 MB), downloaded on first use
 # env: MOONSHINE_VOICE_CACHE optional path library: folder of downloaded models
-# host: download.moonshine.ai: the model, at the first start
+# download: download.moonshine.ai: the model
 import os
 
 from pipecat.services.moonshine.stt import MoonshineSTTService

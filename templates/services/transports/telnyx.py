@@ -9,6 +9,7 @@
 # env: TELNYX_API_KEY required secret library: API key
 # stand-in: telnyx
 # host: api.telnyx.com: to hang up
+# self-host-env: BOT_PUBLIC_URL optional url: https address of the bot, if not DOMAIN
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 

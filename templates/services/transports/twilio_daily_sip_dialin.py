@@ -9,7 +9,7 @@
 # pip: twilio>=9,<10
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
-# env: TWILIO_ACCOUNT_SID required id: account SID, from https://console.twilio.com
+# env: TWILIO_ACCOUNT_SID required id from https://console.twilio.com: account SID
 # env: TWILIO_AUTH_TOKEN required secret unless TWILIO_API_KEY: auth token, which webhooks.py needs
 # env: TWILIO_API_KEY optional id: API key of Twilio (SK...), for bot.py in place of the token
 # env: TWILIO_API_SECRET optional secret with TWILIO_API_KEY: secret of that API key

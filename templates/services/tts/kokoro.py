@@ -9,7 +9,7 @@
 # env: KOKORO_MODEL_PATH optional path: kokoro-v1.0.onnx (310 MB); if unset, downloaded on first use
 # env: KOKORO_VOICES_PATH optional path: voices-v1.0.bin (28 MB); if unset, downloaded on first use
 # env: KOKORO_VOICE_ID optional voice =af_heart: voice name
-# host: github.com: the model, at the first start
+# download: github.com: the model
 # host: *.githubusercontent.com: its files
 import os
 

@@ -11,7 +11,7 @@
 # voices: no no_NO-talesyntese-medium, pl pl_PL-gosia-medium, pt pt_BR-faber-medium
 # voices: ru ru_RU-irina-medium, sv sv_SE-nst-medium, zh zh_CN-huayan-medium
 # env: PIPER_VOICE_ID optional voice =en_US-kristin-medium: voice, downloaded if missing
-# host: huggingface.co: the voice, at the first start
+# download: huggingface.co: the voice
 # host: *.hf.co: its files
 import os
 from pathlib import Path

@@ -6,7 +6,7 @@
 # model: 700 MB, 1 cores, each session
 # languages: de, en, es, fr, it, pt
 # env: POCKET_TTS_VOICE_ID optional voice =alba: voice name or a .wav file to clone
-# host: huggingface.co: the model, at the first start
+# download: huggingface.co: the model
 # host: *.hf.co: its files
 import os
 

@@ -1,0 +1,214 @@
+package cloud
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// A response that encoding/json would accept is refused if a key that vbot reads comes twice. Keys that it
+// does not read may hold anything, at any depth.
+func TestDecode(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"name":"a","status":"OK"}`:                                        "",
+		` {"NAME":"a","unknown":[{"x":[1,null,true,"y"]}],"success":true} `: "",
+		`{}`:         "",
+		`null`:       "",
+		`{"name":5}`: "unexpected JSON",
+		`[]`:         "unexpected JSON",
+		`"a"`:        "unexpected JSON",
+
+		``:                    "empty",
+		` `:                   "empty",
+		`<html>`:              "a web page; a proxy or a Wi-Fi sign-in may have sent it",
+		`{`:                   "not JSON",
+		`{} {}`:               "not JSON",
+		"{\"name\":\"\xff\"}": "a name that cannot be shown",
+
+		`{"status":"failed","status":"OK"}`:         "a key twice",
+		`{"status":"failed","STATUS":"ok"}`:         "a key twice",
+		`{"status":null,"status":"OK"}`:             "a key twice",
+		`{"error":"x","ERROR":""}`:                  "a key twice",
+		`{"Success":true,"success":false}`:          "a key twice",
+		`{"\u0073tatus":"x","status":"OK"}`:         "a key twice",
+		"{\"\u017ftatus\":\"x\",\"status\":\"OK\"}": "a key twice",
+
+		`{"labels":{"App":1,"app":2,"name":"x\ny"},"x":1,"X":2}`:                    "",
+		`{"labels":{"type":"` + strings.Repeat("x", 300) + `"}}`:                    "",
+		`{"details":` + strings.Repeat("[", 1000) + strings.Repeat("]", 1000) + `}`: "",
+		// The key of a listing, and not of an entry.
+		`{"sets":[{"name":"a\nb","name":"c"}]}`: "",
+		strings.Repeat("[", 20_000):             "not JSON",
+
+		strings.Repeat(" ", maxResponse) + "{}":      "longer than 2 megabytes",
+		strings.Repeat(" ", maxResponse-2) + "{}":    "",
+		`"` + strings.Repeat("x", maxResponse) + `"`: "longer than 2 megabytes",
+	} {
+		var e Entry
+		if got := carrying().decode([]byte(in), &e); got != want {
+			t.Errorf("decode(%.60q): %q, want %q", in, got, want)
+		}
+	}
+	var e Entry
+	const message = `{"Name":"a","errorMessage":"not hunter2","ERROR":"x\ny"}`
+	if problem := carrying("hunter2").decode([]byte(message), &e); problem != "" || e.Name != "a" ||
+		e.Error != "x y" || strings.Contains(e.Message, "hunter2") {
+		t.Errorf("%q, %+v", problem, e)
+	}
+}
+
+// The rules hold for the elements of lists, too.
+func TestDecodeList(t *testing.T) {
+	const value = "a-value-of-sixteen"
+	for in, want := range map[string]string{
+		`{"sets":[{"name":"a"},{"name":"b","errorMessage":"no"}]}`: "",
+		`{"sets":[{"name":"a"},{"name":"a\nb"}]}`:                  "a name that cannot be shown",
+		`{"sets":[{"name":"a","region":"` + value + `"}]}`:         "a region that repeats a value",
+		`{"sets":[{"name":"a","Name":"b"}]}`:                       "a key twice",
+		`{"sets":[{"name":"a"}],"SETS":[]}`:                        "a key twice",
+		`{"sets":{"name":"a"}}`:                                    "unexpected JSON",
+		`{"sets":["a"]}`:                                           "unexpected JSON",
+		`{"sets":[{"name":["a"]}]}`:                                "unexpected JSON",
+	} {
+		var l secretList
+		if got := carrying(value).decode([]byte(in), &l); got != want {
+			t.Errorf("decode(%s): %q, want %q", in, got, want)
+		}
+		for _, e := range l.Sets {
+			if e.Name == "a\nb" || e.Region == value {
+				t.Errorf("decode(%s) passes on %+v", in, e)
+			}
+		}
+	}
+	var l secretList
+	carrying(value).decode([]byte(`{"sets":[null,{"name":"a","errorMessage":"`+value+`"}]}`), &l)
+	if len(l.Sets) != 2 || l.Sets[1].Name != "a" ||
+		l.Sets[1].Message != "the API's message repeats a value, so it is not shown" {
+		t.Errorf("%+v", l.Sets)
+	}
+	// A missing list differs from an empty one.
+	var missing, empty secretList
+	carrying().decode([]byte(`{"sets":null}`), &missing)
+	carrying().decode([]byte(`{"sets":[]}`), &empty)
+	if missing.Sets != nil || empty.Sets == nil {
+		t.Errorf("missing: %v, empty: %v", missing.Sets, empty.Sets)
+	}
+}
+
+// After a field of another type, the others are decoded: an error may come in any form.
+func TestDecodeAfterAMismatch(t *testing.T) {
+	var said refusal
+	problem := carrying("hunter2").decode([]byte(`{"error":{"message":"x"},"message":"no hunter2"}`), &said)
+	if problem != "unexpected JSON" || said.Error != "" ||
+		said.Message != "the API's message repeats a value, so it is not shown" {
+		t.Errorf("%q, %+v", problem, said)
+	}
+}
+
+// Only false denies success.
+func TestDecodeSuccess(t *testing.T) {
+	for value, want := range map[string]string{
+		"false": "success is false", "true": "", "null": "", "0": "", `"no"`: "", `{"x":["y"]}`: "",
+	} {
+		var e Entry
+		problem := carrying().decode([]byte(`{"success":`+value+`}`), &e)
+		if got := e.contradicts(Ref{}); problem != "" || got != want {
+			t.Errorf("%s: %q, %q", value, problem, got)
+		}
+	}
+}
+
+// A new field of a response is one line: the field, with its key and what its text is.
+func TestDecodeReadsTheFieldsOfTheStruct(t *testing.T) {
+	type region struct {
+		Code string `json:"code" text:"identifier"`
+	}
+	var got struct {
+		Entry
+		Owner     string   `json:"owner,omitempty" text:"identifier"`
+		Note      string   `json:"note" text:"prose"`
+		Labels    []string `json:"labels" text:"identifier"`
+		Shared    bool     `json:"shared"`
+		Region    region   `json:"home"`
+		Untagged  string   `text:"identifier"`
+		Computed  string   `json:"-"`
+		unnoticed string
+	}
+	in := `{"name":"a","OWNER":"bob","note":"x\ny hunter2","labels":["p","q"],"shared":true,` +
+		`"home":{"code":"us"},"untagged":"u","Computed":"c","unnoticed":"n"}`
+	problem := carrying().decode([]byte(in), &got)
+	const want = "a bob|x y hunter2|[p q]|true|us|u||"
+	text := fmt.Sprintf("%s %s|%s|%v|%v|%s|%s|%s|%s", got.Name, got.Owner, got.Note, got.Labels, got.Shared,
+		got.Region.Code, got.Untagged, got.Computed, got.unnoticed)
+	if problem != "" || text != want {
+		t.Errorf("%q\n%s\nwant\n%s", problem, text, want)
+	}
+	for key, want := range map[string]string{
+		"owner": `"owner":"a-value-of-sixteen"`, "labels": `"labels":["p","a-value-of-sixteen"]`,
+		"code": `"home":{"code":"a-value-of-sixteen"}`,
+	} {
+		problem := carrying("a-value-of-sixteen").decode([]byte("{"+want+"}"), &got)
+		if problem != "a "+key+" that repeats a value" {
+			t.Errorf("%s: %q", key, problem)
+		}
+	}
+}
+
+// A field that does not declare what its text is cannot be forgotten: no response can be decoded with it,
+// not even one without the field.
+func TestFieldsThatDeclareNothing(t *testing.T) {
+	type row struct {
+		Owner string `json:"owner"`
+	}
+	for name, into := range map[string]any{
+		"Owner": &row{},
+		"Owners": &struct {
+			Owners []string `json:"owners"`
+		}{},
+		"Rows": &struct {
+			Rows []row `json:"rows"`
+		}{},
+		"Misspelt": &struct {
+			Misspelt string `text:"Prose"`
+		}{},
+		"Anything": &struct {
+			Anything any `json:"anything" text:"prose"`
+		}{},
+		"Pointer": &struct {
+			Pointer *string `json:"pointer" text:"prose"`
+		}{},
+		"Nested": &struct {
+			Nested [][]string `json:"nested" text:"prose"`
+		}{},
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s of %v is decoded", name, reflect.TypeOf(into))
+				}
+			}()
+			carrying().decode([]byte(`{}`), into)
+		}()
+	}
+	for _, into := range []any{
+		&organizationList{}, &regionList{}, &secretList{}, &Set{}, &Entry{}, &confirmation{}, &refusal{},
+	} {
+		if problem := carrying().decode([]byte(`{}`), into); problem != "" {
+			t.Errorf("%T: %s", into, problem)
+		}
+	}
+}
+
+// A listing of two thirds of the largest response.
+func BenchmarkDecode(b *testing.B) {
+	const row = `{"name":"a-name-of-a-set","type":"secret","region":"us-west","status":"ready"},`
+	n := 2 * maxResponse / 3 / len(row)
+	data := []byte(`{"sets":[` + strings.TrimSuffix(strings.Repeat(row, n), ",") + `]}`)
+	for b.Loop() {
+		var l secretList
+		if problem := carrying().decode(data, &l); problem != "" || len(l.Sets) != n {
+			b.Fatal(problem, len(l.Sets))
+		}
+	}
+}

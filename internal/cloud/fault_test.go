@@ -1,0 +1,650 @@
+package cloud
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"vbot/internal/cloudtest"
+	"vbot/internal/report"
+	"vbot/internal/secret"
+	"vbot/internal/system"
+)
+
+// A bench is a client, the stand-in for its API, and the messages that the client prints.
+type bench struct {
+	*Client
+	api   *cloudtest.Standin
+	notes []string
+}
+
+// newBench returns a client with the API's key and the stand-in's clock. It expects exactly the requests.
+func newBench(t *testing.T, requests ...string) *bench {
+	t.Helper()
+	return connect(t, cloudtest.New(t, "test/1").Want(requests...))
+}
+
+// newFreeBench is newBench with any requests.
+func newFreeBench(t *testing.T) *bench {
+	t.Helper()
+	s := cloudtest.Bare(t, "test/1")
+	t.Cleanup(s.Close)
+	return connect(t, s)
+}
+
+func connect(t *testing.T, s *cloudtest.Standin) *bench {
+	t.Helper()
+	b := &bench{api: s}
+	s.Personal = false
+	base, err := parseAddress(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Client = New(base, nil, b.system(nil))
+	b.Use(secret.New(cloudtest.Key), "")
+	return b
+}
+
+// system returns what a client needs, with these variables as its environment. Half of each pause is random.
+func (b *bench) system(env map[string]string) system.System {
+	return system.System{
+		Program:     "test/1",
+		Getenv:      func(name string) string { return env[name] },
+		Stderr:      b,
+		Now:         b.api.Clock.Now,
+		Pause:       b.api.Clock.Pause,
+		WithTimeout: b.api.Clock.WithTimeout,
+		Random:      func() float64 { return 0.5 },
+	}
+}
+
+// Write collects what the client notes.
+func (b *bench) Write(note []byte) (int, error) {
+	b.notes = append(b.notes, strings.TrimSuffix(string(note), "\n"))
+	return len(note), nil
+}
+
+// pairs returns pairs of these keys, with the value "v4lue".
+func pairs(keys ...string) (out []secret.Pair) {
+	for _, key := range keys {
+		out = append(out, secret.Pair{Key: key, Value: secret.New("v4lue")})
+	}
+	return out
+}
+
+var app = Ref{Name: "app", Type: TypeSet}
+
+// An operation is a request of one kind.
+type operation struct {
+	name    string
+	doing   string
+	method  string
+	request string
+	do      func(ctx context.Context, c *Client) error
+}
+
+var operations = []operation{
+	{
+		name: "list", doing: "listing secrets", method: "GET", request: "GET /v1/secrets",
+		do: func(ctx context.Context, c *Client) error {
+			_, err := c.List(ctx, "")
+			return err
+		},
+	},
+	{
+		name: "get", doing: "reading secret set app", method: "GET", request: "GET /v1/secrets/app",
+		do: func(ctx context.Context, c *Client) error {
+			_, err := c.Get(ctx, "app")
+			return err
+		},
+	},
+	{
+		name: "put", doing: "storing 1 key in app", method: "PUT", request: "PUT /v1/secrets/app",
+		do: func(ctx context.Context, c *Client) error {
+			_, err := c.storePairs(ctx, app, pairs("A"))
+			return err
+		},
+	},
+	{
+		name: "post", doing: "registering team in pce-acme", method: "POST",
+		request: "POST /v1/secrets/references",
+		do: func(ctx context.Context, c *Client) error {
+			_, err := c.Reference(ctx, "team", "pce-acme")
+			return err
+		},
+	},
+}
+
+// A responseCase is a response that is not trusted, and the failure for it.
+type responseCase struct {
+	name    string
+	fault   cloudtest.Fault
+	message string // without what was attempted
+	hint    string
+	status  int
+	code    string
+	later   bool
+	tries   int  // 0 is one
+	unsure  bool // a request that changes something may have succeeded
+}
+
+func responseCases() []responseCase {
+	status := func(code int) cloudtest.Fault { return cloudtest.Status(code, "X", "oops") }
+	const (
+		redirect = "; vbot does not follow it, because the token would go to another address"
+		again    = "run the same command again later"
+		lost     = "the connection to HOST was lost (tried 4 times)"
+	)
+	return []responseCase{
+		{
+			name: "dropped", fault: cloudtest.Drop, message: lost,
+			hint: again, code: report.Unavailable, later: true, tries: 4, unsure: true,
+		},
+		{
+			name: "half", fault: cloudtest.Half, message: lost,
+			hint: again, code: report.Unavailable, later: true, tries: 4, unsure: true,
+		},
+		{
+			name: "html", fault: cloudtest.With200("<html>"), status: 200, code: report.Failed, unsure: true,
+			message: "unexpected answer (200): a web page; a proxy or a Wi-Fi sign-in may have sent it",
+		},
+		{
+			name: "empty", fault: cloudtest.With200(""), status: 200, code: report.Failed, unsure: true,
+			message: "unexpected answer (200): empty",
+		},
+		{
+			name: "trailing", fault: cloudtest.With200(`{"status":"OK","sets":[]} x`), status: 200,
+			code: report.Failed, unsure: true, message: "unexpected answer (200): not JSON",
+		},
+		{
+			name: "huge", fault: cloudtest.Huge, status: 200, code: report.Failed, unsure: true,
+			message: "unexpected answer (200): longer than 2 megabytes",
+		},
+		{
+			name: "204", status: 204, code: report.Failed, unsure: true,
+			fault: func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+				w.WriteHeader(204)
+			},
+			message: "unexpected answer (204): empty",
+		},
+		{
+			name: "101", fault: cloudtest.Informed(101), status: 101, code: report.Failed, unsure: true,
+			message: "unexpected answer (101): not a final status",
+		},
+		{
+			name: "102", fault: cloudtest.Informed(102), status: 102, code: report.Failed, unsure: true,
+			message: "unexpected answer (102): not a final status",
+		},
+		{
+			name: "nine times 103", fault: cloudtest.Inform(slices.Repeat([]int{103}, 9)...), status: 103,
+			code: report.Failed, unsure: true, message: "unexpected answer (103): not a final status",
+		},
+		{
+			name: "300", fault: status(300), status: 300, code: report.Failed, hint: "check VBOT_API_URL",
+			message: "the API answered with a redirect (300)" + redirect,
+		},
+		{
+			name: "302", fault: cloudtest.Status(302, "X", "x", "Location", "/"), status: 302,
+			code: report.Failed, hint: "check VBOT_API_URL",
+			message: "the API answered with a redirect (302)" + redirect,
+		},
+		{
+			name: "399", fault: status(399), status: 399, code: report.Failed, hint: "check VBOT_API_URL",
+			message: "the API answered with a redirect (399)" + redirect,
+		},
+		{
+			name: "400", fault: status(400), status: 400, code: report.Rejected,
+			message: "the API answered 400 Bad Request: oops",
+		},
+		{
+			name: "422", fault: status(422), status: 422, code: report.Rejected,
+			message: "the API answered 422 Unprocessable Entity: oops",
+		},
+		{
+			name: "413", fault: status(413), status: 413, code: report.Rejected,
+			message: "the API answered 413 Request Entity Too Large: oops",
+		},
+		{
+			name: "401", fault: status(401), status: 401, code: report.Unauthorized,
+			message: "the API answered 401 Unauthorized: oops; the token is not valid",
+			hint:    "copy the token again, or create a new one in the dashboard of Pipecat Cloud",
+		},
+		{
+			name: "403", fault: status(403), status: 403, code: report.Forbidden,
+			message: "the API answered 403 Forbidden: oops",
+			hint:    "check --organization, or use a token that has the permission",
+		},
+		{
+			name: "404 page", status: 404, code: report.Failed,
+			fault: func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+				http.Error(w, "<html>", 404)
+			},
+			message: "the API answered 404 Not Found",
+		},
+		{
+			name: "408", fault: status(408), status: 408, code: report.Unavailable, later: true, hint: again,
+			message: "the API answered 408 Request Timeout: oops",
+		},
+		{
+			name: "425", fault: status(425), status: 425, code: report.Unavailable, later: true, hint: again,
+			message: "the API answered 425 Too Early: oops",
+		},
+		{
+			name: "409", fault: status(409), status: 409, code: report.Rejected, later: true, hint: again,
+			message: "the API answered 409 Conflict: oops (tried 4 times)", tries: 4,
+		},
+		{
+			name: "409, name", fault: cloudtest.Status(409, "CONFLICT", "A Referenced secret has the name"),
+			status: 409, code: report.Rejected,
+			message: "the API answered 409 Conflict: A Referenced secret has the name",
+		},
+		{
+			name: "429", fault: status(429), status: 429, code: report.Unavailable, later: true, hint: again,
+			message: "the API answered 429 Too Many Requests: oops (tried 4 times)", tries: 4,
+		},
+		{
+			name: "500", fault: status(500), status: 500, code: report.Unavailable, later: true, hint: again,
+			message: "the API answered 500 Internal Server Error: oops", unsure: true,
+		},
+		{
+			name: "502", fault: status(502), status: 502, code: report.Unavailable, later: true, hint: again,
+			message: "the API answered 502 Bad Gateway: oops (tried 4 times)", tries: 4, unsure: true,
+		},
+		{
+			name: "503", fault: status(503), status: 503, code: report.Unavailable, later: true, hint: again,
+			message: "the API answered 503 Service Unavailable: oops (tried 4 times)", tries: 4,
+		},
+		{
+			name: "504", fault: status(504), status: 504, code: report.Unavailable, later: true, hint: again,
+			message: "the API answered 504 Gateway Timeout: oops (tried 4 times)", tries: 4, unsure: true,
+		},
+		{
+			name: "511", fault: status(511), status: 511, code: report.Unavailable, later: true,
+			message: "the network answered 511 Network Authentication Required",
+			hint:    "sign in to the network in a browser, and run the same command again",
+		},
+		{
+			name: "599", fault: status(599), status: 599, code: report.Unavailable, later: true, hint: again,
+			message: "the API answered 599: oops", unsure: true,
+		},
+	}
+}
+
+// Each response that is not trusted has its failure, whatever the request. A request that reads has no
+// effect, so there is nothing to be unsure of.
+func TestResponses(t *testing.T) {
+	for _, op := range operations {
+		for _, c := range responseCases() {
+			tries := max(c.tries, 1)
+			b := newBench(t, slices.Repeat([]string{op.request}, tries)...)
+			b.api.Misbehave(op.method, cloudtest.Times(tries, c.fault)...)
+			host := strings.TrimPrefix(b.api.URL, "http://")
+			want := report.Failure{
+				Code:       c.code,
+				Message:    op.doing + ": " + strings.ReplaceAll(c.message, "HOST", host),
+				Hint:       c.hint,
+				Retryable:  c.later,
+				HTTPStatus: c.status,
+			}
+			if c.unsure && op.method != "GET" {
+				want.Unsure = true
+				want.Message += "; the request may have succeeded"
+				want.Hint = "it is safe to run the same command again"
+			}
+			f, ok := errors.AsType[*report.Failure](op.do(context.Background(), b.Client))
+			if !ok {
+				t.Errorf("%s, %s: no failure", op.name, c.name)
+				continue
+			}
+			got := *f
+			got.Err = nil
+			if got.Error() != want.Error() || fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s, %s:\n%+v\nwant\n%+v", op.name, c.name, got, want)
+			}
+			if pauses := b.api.Clock.Pauses; len(pauses) != tries-1 || len(b.notes) != tries-1 {
+				t.Errorf("%s, %s: pauses %v, notes %q", op.name, c.name, pauses, b.notes)
+			}
+		}
+	}
+}
+
+// A 404 is about a secret, or about the organization or the address.
+func TestNotFound(t *testing.T) {
+	for i, hint := range []string{
+		"check --organization, and VBOT_API_URL if it is set",
+		"`vbot cloud secrets list` lists all secrets",
+		"`vbot cloud secrets list` lists all secrets",
+		"`vbot cloud secrets list` lists all secrets",
+	} {
+		op := operations[i]
+		b := newBench(t, op.request)
+		b.api.Misbehave(op.method, cloudtest.Status(404, "NOT_FOUND", "oops"))
+		f := report.As(op.do(context.Background(), b.Client))
+		if f.Code != report.NotFound || f.Hint != hint || f.Retryable || f.Unsure ||
+			f.Message != op.doing+": the API answered 404 Not Found: oops" {
+			t.Errorf("%s: %+v", op.name, f)
+		}
+	}
+}
+
+// The hint names the source of what is wrong: an option or a variable; a variable or a file.
+func TestSourcesInHints(t *testing.T) {
+	for _, c := range []struct{ organization, variable, want string }{
+		{"acme", "acme", "check VBOT_ORGANIZATION (acme), or use a token that has the permission"},
+		{"acme", "beta", "check --organization, or use a token that has the permission"},
+		{"acme", "", "check --organization, or use a token that has the permission"},
+		{"", "", "check --organization, or use a token that has the permission"},
+	} {
+		b := newFreeBench(t)
+		b.System = b.system(map[string]string{"VBOT_ORGANIZATION": c.variable})
+		b.Organization = c.organization
+		b.api.Misbehave("GET", cloudtest.Status(403, "X", "no"))
+		_, err := b.List(context.Background(), "")
+		if got := report.As(err).Hint; got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
+	}
+	for source, want := range map[string]string{
+		"VBOT_TOKEN": "correct VBOT_TOKEN, or unset it to use the token that `vbot cloud login` stores",
+		"/x.json":    "run `vbot cloud login` with a new token",
+	} {
+		b := newFreeBench(t)
+		b.Use(secret.New("wrong-token"), source)
+		_, err := b.List(context.Background(), "")
+		f := report.As(err)
+		const message = "listing secrets: the API answered 401 Unauthorized: Unauthorized; the token from "
+		if f.Hint != want || f.Message != message+source+" is not valid" {
+			t.Errorf("%s: %+v", source, f)
+		}
+	}
+}
+
+// The API's message is under error, or under message. It is shown if it repeats no value.
+func TestMessageOfARefusal(t *testing.T) {
+	const notShown = ": the API's message repeats a value, so it is not shown"
+	for body, want := range map[string]string{
+		`{"error":"first","message":"second"}`:             ": first",
+		`{"message":"second","code":"X"}`:                  ": second",
+		`{"error":"","message":"second"}`:                  ": second",
+		`{"error":{"message":"inner"},"message":"second"}`: ": second",
+		`{"error":"second","source":"a\nb"}`:               ": second",
+		`{"error":"no v4lue"}`:                             notShown,
+		`{"code":"X"}`:                                     "",
+		`<html>`:                                           "",
+		``:                                                 "",
+	} {
+		b := newBench(t, "PUT /v1/secrets/app")
+		b.api.Misbehave("PUT", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+			w.WriteHeader(422)
+			io.WriteString(w, body)
+		})
+		_, err := b.storePairs(context.Background(), app, pairs("A"))
+		const prefix = "storing 1 key in app: the API answered 422 Unprocessable Entity"
+		if got := err.Error(); got != prefix+want {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+}
+
+// How long a header asks to wait.
+func TestParseRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	at := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
+	for _, c := range []struct {
+		name, after, date string
+		want              time.Duration
+	}{
+		{name: "none"},
+		{name: "seconds", after: "7", want: 7 * time.Second},
+		{name: "zero", after: "0"},
+		{name: "negative", after: "-5"},
+		{name: "nonsense", after: "soon"},
+		{name: "too many seconds", after: "9223372036854775807", want: maxAfter},
+		{name: "no number of seconds", after: "99999999999999999999", want: maxAfter},
+		{name: "the largest number", after: "3600000", want: maxAfter},
+		{name: "almost the largest number", after: "3599999", want: maxAfter - time.Second},
+		{name: "a date", after: at(20 * time.Second), want: 20 * time.Second},
+		{name: "the server's clock", after: at(time.Hour), date: at(59 * time.Minute), want: time.Minute},
+		{name: "no clock", after: at(time.Minute), date: "soon", want: time.Minute},
+		{name: "a past date", after: at(-time.Second)},
+		{name: "a distant date", after: at(10_000 * time.Hour), want: maxAfter},
+	} {
+		header := http.Header{}
+		header.Set("Retry-After", c.after)
+		header.Set("Date", c.date)
+		if got := parseRetryAfter(header, now); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// A request is tried until it succeeds. Each further try is announced, with the pause if the API asked for
+// one.
+func TestRetries(t *testing.T) {
+	after := func(seconds string) cloudtest.Fault {
+		return cloudtest.Status(503, "X", "x", "Retry-After", seconds)
+	}
+	const ms = time.Millisecond
+	const lost = "listing secrets: the connection to HOST was lost; trying again"
+	const busy = "listing secrets: the API answered 503 Service Unavailable: x; trying again"
+	for _, c := range []struct {
+		name   string
+		faults []cloudtest.Fault
+		pauses []time.Duration
+		notes  []string
+		err    string // "" if it succeeds
+	}{
+		{
+			name:   "once",
+			faults: []cloudtest.Fault{cloudtest.Drop},
+			pauses: []time.Duration{375 * ms},
+			notes:  []string{lost + " (2 of 4)"},
+		},
+		{
+			name:   "three times",
+			faults: []cloudtest.Fault{cloudtest.Drop, cloudtest.Half, after("0")},
+			pauses: []time.Duration{375 * ms, 750 * ms, 1500 * ms},
+			notes:  []string{lost + " (2 of 4)", lost + " (3 of 4)", busy + " (4 of 4)"},
+		},
+		{
+			name:   "after a pause",
+			faults: []cloudtest.Fault{after("7")},
+			pauses: []time.Duration{7375 * ms},
+			notes:  []string{busy + " in 7s (2 of 4)"},
+		},
+		{
+			name:   "after the longest pause",
+			faults: []cloudtest.Fault{after("119")},
+			pauses: []time.Duration{119375 * ms},
+			notes:  []string{busy + " in 1m59s (2 of 4)"},
+		},
+		{
+			name:   "too long a pause",
+			faults: []cloudtest.Fault{after("120")},
+			err: "listing secrets: the API answered 503 Service Unavailable: x; " +
+				"the API asks to wait 2m0s, longer than vbot waits",
+		},
+		{
+			name:   "too long in all",
+			faults: []cloudtest.Fault{after("100"), after("100")},
+			pauses: []time.Duration{100375 * ms},
+			notes:  []string{busy + " in 1m40s (2 of 4)"},
+			err: "listing secrets: the API answered 503 Service Unavailable: x; " +
+				"the API asks to wait 1m40s, longer than vbot waits (tried 2 times)",
+		},
+		{
+			name:   "no time for a pause",
+			faults: []cloudtest.Fault{after("118"), cloudtest.Drop, cloudtest.Drop},
+			pauses: []time.Duration{118375 * ms, 750 * ms},
+			notes:  []string{busy + " in 1m58s (2 of 4)", lost + " (3 of 4)"},
+			err:    "listing secrets: the connection to HOST was lost (tried 3 times)",
+		},
+		{
+			name:   "after the last try",
+			faults: []cloudtest.Fault{cloudtest.Drop, cloudtest.Drop, cloudtest.Drop, after("500")},
+			pauses: []time.Duration{375 * ms, 750 * ms, 1500 * ms},
+			notes:  []string{lost + " (2 of 4)", lost + " (3 of 4)", lost + " (4 of 4)"},
+			err:    "listing secrets: the API answered 503 Service Unavailable: x (tried 4 times)",
+		},
+	} {
+		n := len(c.faults)
+		if c.err == "" {
+			n++
+		}
+		b := newBench(t, slices.Repeat([]string{"GET /v1/secrets"}, n)...)
+		b.api.Misbehave("GET", c.faults...)
+		_, err := b.List(context.Background(), "")
+		host := strings.TrimPrefix(b.api.URL, "http://")
+		got := strings.ReplaceAll(fmt.Sprint(err), host, "HOST")
+		if (err == nil) != (c.err == "") || err != nil && got != c.err {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if !slices.Equal(b.api.Clock.Pauses, c.pauses) {
+			t.Errorf("%s: it waited %v", c.name, b.api.Clock.Pauses)
+		}
+		notes := strings.ReplaceAll(strings.Join(b.notes, "\n"), host, "HOST")
+		if notes != strings.Join(c.notes, "\n") {
+			t.Errorf("%s: it noted\n%s", c.name, notes)
+		}
+		if b.tokenGood != (err == nil) {
+			t.Errorf("%s: the token is good: %v", c.name, b.tokenGood)
+		}
+	}
+}
+
+// A try that may have taken effect makes the call unsure, even if a later try certainly has not.
+func TestUnsureTries(t *testing.T) {
+	refused := cloudtest.Status(403, "X", "no")
+	for name, c := range map[string]struct {
+		faults []cloudtest.Fault
+		unsure bool
+	}{
+		"lost, then refused": {[]cloudtest.Fault{cloudtest.Drop, refused}, true},
+		"busy, then refused": {[]cloudtest.Fault{cloudtest.Status(503, "X", "x"), refused}, false},
+	} {
+		b := newFreeBench(t)
+		b.api.Misbehave("PUT", c.faults...)
+		_, err := b.storePairs(context.Background(), app, pairs("A"))
+		f := report.As(err)
+		if f.Unsure != c.unsure || f.Code != report.Forbidden ||
+			strings.HasSuffix(f.Message, "; the request may have succeeded") != c.unsure {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// After an interruption nothing more is sent. If a try may have taken effect, the failure says so; otherwise
+// the call was only cancelled.
+func TestInterruptions(t *testing.T) {
+	faults := map[string]cloudtest.Fault{"lost": cloudtest.Drop, "busy": cloudtest.Status(503, "X", "x")}
+	for _, op := range operations {
+		for name, fault := range faults {
+			b := newBench(t, op.request)
+			b.api.Misbehave(op.method, fault)
+			ctx, cancel := context.WithCancel(context.Background())
+			b.WithTimeout = context.WithTimeout // it ends immediately
+			b.Pause = func(pause context.Context, _ time.Duration) error {
+				if cancel(); pause.Err() == nil {
+					t.Error("the pause goes on")
+				}
+				return pause.Err()
+			}
+			err := op.do(ctx, b.Client)
+			if op.method == "GET" || name == "busy" {
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("%s, %s: %v", op.name, name, err)
+				}
+				continue
+			}
+			if f := report.As(err); f.Code != report.Interrupted || !f.Unsure || !f.Retryable ||
+				f.Message != op.doing+": interrupted; the request may have succeeded" ||
+				f.Hint != "it is safe to run the same command again" {
+				t.Errorf("%s, %s: %+v", op.name, name, f)
+			}
+		}
+	}
+}
+
+// Up to eight announcements of a response are ignored.
+func TestInformationalResponses(t *testing.T) {
+	for _, statuses := range [][]int{{100}, {103}, slices.Repeat([]int{103}, maxInformed)} {
+		b := newBench(t, "GET /v1/secrets")
+		b.api.Misbehave("GET", cloudtest.Inform(statuses...))
+		if _, err := b.List(context.Background(), ""); err != nil {
+			t.Errorf("%v: %v", statuses, err)
+		}
+	}
+}
+
+// A redirect is not followed, wherever it leads.
+func TestRedirects(t *testing.T) {
+	var reached atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer other.Close()
+	for _, code := range []int{300, 301, 302, 303, 307, 308} {
+		b := newBench(t, "PUT /v1/secrets/app")
+		b.api.Misbehave("PUT", cloudtest.Status(code, "X", "moved", "Location", other.URL+"/v1/x"))
+		_, err := b.storePairs(context.Background(), app, pairs("A"))
+		if err == nil || report.As(err).HTTPStatus != code {
+			t.Errorf("%d: %v", code, err)
+		}
+	}
+	if n := reached.Load(); n > 0 {
+		t.Errorf("%d requests went to another server", n)
+	}
+}
+
+// A response may be compressed with gzip, and must be complete.
+func TestCompressedResponses(t *testing.T) {
+	var body bytes.Buffer
+	z := gzip.NewWriter(&body)
+	io.WriteString(z, `{"sets":[{"name":"app"}]}`)
+	z.Close()
+	half := body.Bytes()[:body.Len()-6]
+	for name, c := range map[string]struct {
+		encoding string
+		body     []byte
+		code     string // "" if it is accepted
+	}{
+		"whole":         {"gzip", body.Bytes(), ""},
+		"half":          {"gzip", half, report.Unavailable},
+		"not gzip":      {"gzip", []byte("{}"), report.Unavailable},
+		"another":       {"br", half, report.Failed},
+		"not announced": {"", half, report.Failed},
+	} {
+		b := newFreeBench(t)
+		respond := func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+			w.Header().Set("Content-Encoding", c.encoding)
+			w.Write(c.body)
+		}
+		b.api.Misbehave("GET", cloudtest.Times(4, respond)...)
+		entries, err := b.List(context.Background(), "")
+		isGood := err == nil && len(entries) == 1
+		if isGood != (c.code == "") || !isGood && !report.HasCode(err, c.code) {
+			t.Errorf("%s: %v, %v", name, entries, err)
+		}
+	}
+}
+
+func TestIsBadRequest(t *testing.T) {
+	for status, want := range map[int]bool{
+		0: false, 200: false, 400: true, 401: false, 422: true, 500: false,
+	} {
+		if got := IsBadRequest(&report.Failure{HTTPStatus: status}); got != want {
+			t.Errorf("%d: %v", status, got)
+		}
+	}
+	if IsBadRequest(nil) || IsBadRequest(errors.New("x")) {
+		t.Error("no response is a bad request")
+	}
+}

@@ -1,0 +1,218 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+
+	"vbot/internal/report"
+)
+
+// A connectionError is a request without a complete response.
+type connectionError struct {
+	err     error         // from net/http; its text is never shown, as it may quote a server
+	op      *net.OpError  // the network operation that failed; nil if unknown
+	dns     *net.DNSError // nil if the name server is not to blame
+	errno   syscall.Errno // of the operating system; 0 if unknown
+	sent    bool          // the request may have been sent
+	byProxy bool          // vbot reached only the proxy
+	// wantsCertificate says that the server of the last handshake asked for a client certificate.
+	wantsCertificate bool
+}
+
+// An outcome says what a connectionError is for scripts, and whether the same request may succeed.
+type outcome struct {
+	code     string
+	later    bool // it may succeed later
+	retryNow bool // it may succeed immediately
+}
+
+var (
+	final   = outcome{code: report.Unavailable}
+	later   = outcome{code: report.Unavailable, later: true}
+	again   = outcome{code: report.Unavailable, later: true, retryNow: true}
+	timeout = outcome{code: report.Timeout, later: true, retryNow: true}
+)
+
+// A diagnosis is one kind of connectionError. In its texts, {at} is the server or the proxy, {check} is
+// what to check if that may be the wrong one, {api} is the API's host, {name} the host that was looked up,
+// and {errno} the text of the operating system.
+type diagnosis struct {
+	is      func(*connectionError) bool
+	outcome outcome
+	message string
+	hint    string
+}
+
+// diagnoses are all diagnoses. The first one that holds counts; the last one always does.
+var diagnoses = []diagnosis{
+	{isUnknownHost, final, "{at} cannot be found", "{check}"},
+	{isDNSTimeout, later, noAddress, "check the network"}, // it has already taken long
+	{isDNS, again, noAddress, "check the network"},
+	{isTimeout, timeout, "{at} did not answer in time", ""},
+
+	{isExpired, final, certificate + "has expired, or is not valid yet", checkClock},
+	{isOtherHost, final, certificate + "is for another host", "{check}"},
+	{isUnknownAuthority, final, certificate + "is not trusted: its authority is unknown", setCAFile},
+	{isUntrusted, final, certificate + "is not trusted", "the server needs another certificate"},
+	{isPlain, final, "{at} does not speak TLS", "{check}"},
+	{lacksCertificate, final, "{at} requires a client certificate, which vbot does not have", "{check}"},
+
+	{isRefused, later, "nothing answers at {at}", "{check}"},
+	{isDialWithErrno, again, "{at} cannot be reached: {errno}", "{check}"},
+	{isDial, again, "{at} cannot be reached", "{check}"},
+	{isTLS, final, "no TLS connection to {at}", "vbot needs TLS 1.2 or newer; {check}"},
+	{isSOCKSSignIn, final, "{at} did not connect to {api}", proxyHint},
+	{isSOCKS, later, "{at} did not connect to {api}", proxyHint},
+	{isLost, again, "the connection to {at} was lost", ""},
+	{isAny, again, "{at} sent no answer that vbot can read", "{check}"},
+}
+
+const (
+	noAddress   = "the name server returned no address for {name}"
+	certificate = "the certificate of {at} "
+	checkClock  = "check the clock of this machine, and the server's certificate"
+	setCAFile   = "to trust another certificate authority, set VBOT_CA_FILE"
+	proxyHint   = "check HTTPS_PROXY, and its user and password if it has any"
+)
+
+// noResponse returns the fault of a request without a complete response. sent says that the request
+// may have been sent, and byProxy that vbot reached only the proxy.
+func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
+	if f, ok := errors.AsType[*fault](err); ok {
+		return f // from the transport
+	}
+	e := newConnectionError(err)
+	e.sent, e.byProxy, e.wantsCertificate = sent, byProxy, c.wantsCertificate.Load()
+	at, check := c.Base.Host, "check the network, and VBOT_API_URL if it is set"
+	if byProxy {
+		at, check = "the proxy "+c.proxy.Host+" (HTTPS_PROXY)", "check HTTPS_PROXY"
+	}
+	name := ""
+	if e.dns != nil {
+		name = e.dns.Name
+	}
+	text := strings.NewReplacer(
+		"{at}", at, "{check}", check, "{api}", c.Base.Host, "{name}", name, "{errno}", e.errno.Error())
+	d := diagnoses[slices.IndexFunc(diagnoses, func(d diagnosis) bool { return d.is(e) })]
+	f := &fault{retryNow: d.outcome.retryNow}
+	f.Failure = report.Failure{
+		Code:      d.outcome.code,
+		Message:   text.Replace(d.message),
+		Hint:      text.Replace(d.hint),
+		Retryable: d.outcome.later,
+		Unsure:    d.outcome.later && sent,
+		Err:       err,
+	}
+	return f
+}
+
+// newConnectionError returns what is known from an error of net/http.
+func newConnectionError(err error) *connectionError {
+	e := &connectionError{err: err}
+	e.op, _ = errors.AsType[*net.OpError](err)
+	if e.op != nil && e.op.Err != nil {
+		if inner, ok := errors.AsType[*net.OpError](e.op.Err); ok {
+			e.op = inner // of an attempt to connect to a proxy
+		}
+	}
+	e.dns, _ = errors.AsType[*net.DNSError](err)
+	e.errno, _ = errors.AsType[syscall.Errno](err)
+	return e
+}
+
+// isOp reports whether one of the operations failed; see net.OpError.
+func (e *connectionError) isOp(names ...string) bool {
+	return e.op != nil && slices.Contains(names, e.op.Op)
+}
+
+// hasEnded reports whether the other side closed the connection.
+func (e *connectionError) hasEnded() bool {
+	return errors.Is(e.err, io.EOF) || errors.Is(e.err, io.ErrUnexpectedEOF)
+}
+
+func isUnknownHost(e *connectionError) bool { return isDNS(e) && e.dns.IsNotFound }
+func isDNSTimeout(e *connectionError) bool  { return isDNS(e) && e.dns.IsTimeout }
+func isDNS(e *connectionError) bool         { return e.dns != nil }
+
+func isTimeout(e *connectionError) bool {
+	netError, ok := errors.AsType[net.Error](e.err)
+	return errors.Is(e.err, context.DeadlineExceeded) || ok && netError.Timeout()
+}
+
+func isUntrusted(e *connectionError) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](e.err)
+	return ok
+}
+
+func isExpired(e *connectionError) bool {
+	invalid, ok := errors.AsType[x509.CertificateInvalidError](e.err)
+	return isUntrusted(e) && ok && invalid.Reason == x509.Expired
+}
+
+func isOtherHost(e *connectionError) bool {
+	_, ok := errors.AsType[x509.HostnameError](e.err)
+	return isUntrusted(e) && ok
+}
+
+// isUnknownAuthority reports whether trusting another authority may help. It does not for a certificate
+// with a signature that Go refuses whoever made it; see x509.InsecureAlgorithmError, which
+// x509.UnknownAuthorityError does not unwrap to. The signature of a root that is trusted is not checked.
+func isUnknownAuthority(e *connectionError) bool {
+	unknown, ok := errors.AsType[x509.UnknownAuthorityError](e.err)
+	if !isUntrusted(e) || !ok {
+		return false
+	}
+	cert := unknown.Cert
+	isRoot := cert != nil && cert.IsCA && bytes.Equal(cert.RawIssuer, cert.RawSubject)
+	return cert == nil || isRoot || !slices.Contains(insecure, cert.SignatureAlgorithm)
+}
+
+// insecure are the signatures with MD5 and SHA-1.
+var insecure = []x509.SignatureAlgorithm{
+	x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1,
+}
+
+// isPlain reports whether the server answered in something other than TLS.
+func isPlain(e *connectionError) bool {
+	_, ok := errors.AsType[tls.RecordHeaderError](e.err)
+	return ok
+}
+
+// isAlert reports whether the server ended the handshake with an alert of TLS.
+func isAlert(e *connectionError) bool          { return e.isOp("remote error") }
+func lacksCertificate(e *connectionError) bool { return isAlert(e) && e.wantsCertificate }
+
+func isRefused(e *connectionError) bool {
+	return e.errno == syscall.ECONNREFUSED || e.errno == 10061 // WSAECONNREFUSED, Windows
+}
+
+func isDial(e *connectionError) bool          { return e.isOp("dial", "proxyconnect") }
+func isDialWithErrno(e *connectionError) bool { return isDial(e) && e.errno != 0 }
+
+// isTLS reports whether no TLS connection could be made. The errors of crypto/tls about a handshake have
+// no type of their own.
+func isTLS(e *connectionError) bool {
+	return isAlert(e) || !e.hasEnded() && e.op == nil && !e.sent && !e.byProxy
+}
+
+func isSOCKS(e *connectionError) bool {
+	return e.isOp("socks connect") && !e.hasEnded()
+}
+
+// isSOCKSSignIn reports whether a SOCKS proxy refused the user and the password, or any sign-in that vbot
+// knows. net/http has only text for it: it comes from socks_bundle.go of Go 1.26.
+func isSOCKSSignIn(e *connectionError) bool {
+	return isSOCKS(e) && strings.Contains(e.op.Err.Error(), "authentication")
+}
+
+func isLost(e *connectionError) bool { return e.hasEnded() || e.op != nil }
+
+func isAny(*connectionError) bool { return true }

@@ -1,0 +1,142 @@
+package cloud
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"vbot/internal/report"
+	"vbot/internal/secret"
+)
+
+// The API may repeat secret values in responses, which are shown. An identifier is shown unchanged, or the
+// whole response is rejected. Prose is shown in full, or not at all. See decode.
+
+const (
+	maxIdentifier = 255  // bytes
+	maxProse      = 2000 // bytes
+	minRepeated   = 16   // bytes of a value that an identifier does not equal by chance
+	minPart       = 4    // bytes of a value that a word does not contain by chance
+)
+
+// protect remembers a secret value that a request sends, so that no response that repeats it is shown. If
+// the value is base64, it also remembers the decoded text, such as USER:PASSWORD. A value that is also a
+// name in the request, or in an earlier response, is public. A value much longer than prose cannot be in
+// prose.
+func (c *Client) protect(v secret.Value) {
+	value := v.Reveal()
+	if value == "" || len(value) > 8*maxProse || c.publicNames[value] {
+		return
+	}
+	c.sensitive = append(c.sensitive, v)
+	forms := []string{value}
+	if data := []byte(value); len(data) >= minPart {
+		forms = append(forms, hex.EncodeToString(data))
+		for offset := range 3 {
+			forms = append(forms,
+				insideBase64(base64.RawStdEncoding, data, offset),
+				insideBase64(base64.RawURLEncoding, data, offset))
+		}
+	}
+	for _, form := range forms {
+		if form = canonical(form); len(form) <= maxProse {
+			c.sensitiveForms = append(c.sensitiveForms, secret.New(form))
+		}
+	}
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=\r\n"))
+	if err == nil && utf8.Valid(decoded) {
+		_, password, _ := strings.Cut(string(decoded), ":")
+		c.protect(secret.New(string(decoded)))
+		c.protect(secret.New(password))
+	}
+}
+
+// insideBase64 returns the base64 of data within that of a longer text, such as {"KEY":"VALUE"}: the
+// characters that no other byte of the text has a part in. Three bytes are four characters, so they depend
+// on the offset of data, from 0 to 2.
+func insideBase64(encoding *base64.Encoding, data []byte, offset int) string {
+	text := encoding.EncodeToString(append(make([]byte, offset), data...))
+	if (offset+len(data))%3 != 0 {
+		text = text[:len(text)-1] // it also has bits of the byte after data
+	}
+	first := (8*offset + 5) / 6 // the first character without bits of the bytes before data
+	return text[first:]
+}
+
+// jsonEscapes are the escapes of JSON other than those with a number, and a + of URLs.
+var jsonEscapes = strings.NewReplacer(
+	`\n`, " ", `\r`, "", `\t`, " ", `\b`, "", `\f`, "", `\`, "", "+", " ",
+)
+
+// canonical returns s as one line in one letter case. It undoes the escapes of JSON and of URLs, even
+// nested ones, so that texts that look the same to a person are equal.
+func canonical(s string) string {
+	for before := ""; s != before; {
+		before = s
+		s = strings.ToLower(strings.ToUpper(s)) // as encoding/json folds letters
+		s = unescape(s, "%", 2, func(code uint64) string { return string([]byte{byte(code)}) })
+		s = unescape(s, `\u`, 4, func(code uint64) string { return string(rune(code)) })
+	}
+	var b strings.Builder
+	for _, unit := range utf16.Encode([]rune(s)) { // as JSON escapes: half a pair is U+FFFD
+		b.WriteRune(rune(unit))
+	}
+	s = jsonEscapes.Replace(report.Printable(b.String()))
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// unescape replaces each escape, such as \u, together with the hexadecimal digits after it, by a character.
+func unescape(s, escape string, digits int, char func(code uint64) string) string {
+	parts := strings.Split(s, escape)
+	for i, part := range parts[1:] {
+		n := min(digits, len(part))
+		if code, err := strconv.ParseUint(part[:n], 16, 4*digits); err == nil && n == digits {
+			parts[i+1] = char(code) + part[n:]
+		} else {
+			parts[i+1] = escape + part
+		}
+	}
+	return strings.Join(parts, "")
+}
+
+// redact returns a message of the API in a form that may be shown: on one line, without hidden characters,
+// and replaced as a whole if it repeats a value. A value of less than minPart bytes is found only as a whole
+// word.
+func (c *Client) redact(s string) string {
+	if s = strings.Join(strings.Fields(report.Printable(s)), " "); len(s) > maxProse {
+		return "the API's message is too long to be shown"
+	}
+	text := canonical(s)
+	isGap := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := strings.FieldsFunc(text, isGap)
+	isRepeated := func(form secret.Value) bool {
+		f := form.Reveal()
+		return len(f) >= minPart && strings.Contains(text, f) || slices.Contains(words, f)
+	}
+	if slices.ContainsFunc(c.sensitiveForms, isRepeated) {
+		return "the API's message repeats a value, so it is not shown"
+	}
+	return s
+}
+
+// identifierFault returns why an identifier cannot be shown, or "". what says what it is: "name".
+func (c *Client) identifierFault(what, s string) string {
+	isOdd := func(r rune) bool {
+		isOddSpace := r != ' ' && unicode.IsSpace(r)
+		return isOddSpace || r == utf8.RuneError || report.IsHidden(r)
+	}
+	if len(s) > maxIdentifier || strings.ContainsFunc(s, isOdd) {
+		return "a " + what + " that cannot be shown"
+	}
+	isRepeated := func(v secret.Value) bool { return v.Reveal() == s }
+	if len(s) >= minRepeated && slices.ContainsFunc(c.sensitive, isRepeated) {
+		return "a " + what + " that repeats a value"
+	}
+	c.publicNames[s] = true
+	return ""
+}

@@ -1,0 +1,114 @@
+package scaffold
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/filetest"
+	"vbot/internal/report"
+)
+
+// remove removes a file.
+func remove(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The hint for files in the way says whether --update or --keep-existing would help.
+func TestHintsForFilesInTheWay(t *testing.T) {
+	for name, hint := range map[string]string{
+		"bot/README.md": "choose another directory, move them away, or use --keep-existing to write only " +
+			"missing files",
+		"bot/README.md/x": "choose another directory, or move them away; --keep-existing does not help " +
+			"with directories and links",
+	} {
+		dir := t.TempDir()
+		e, _ := env(dir)
+		filetest.Put(t, dir, name, "mine")
+		_, err := Job{Target: "bot", Bot: bot.Quickstart()}.Run(context.Background(), e)
+		if f := report.As(err); f.Code != report.Conflict || f.Hint != hint || len(f.Problems) != 1 {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if tree := filetest.Tree(t, dir); len(tree) != 1 {
+			t.Errorf("%s: %d files", name, len(tree))
+		}
+	}
+	dir, e := created(t)
+	edit(t, dir, "bot/README.md", "#", "# mine")
+	values := bot.Quickstart()
+	values[bot.OptTTS] = bot.Value{Text: "elevenlabs", FromFlag: true}
+	_, err := Job{Target: "bot", Bot: values}.Run(context.Background(), e)
+	const start = "to change the project and keep your edits: `vbot init "
+	if f := report.As(err); !strings.HasPrefix(f.Hint, start) || !strings.Contains(f.Hint, " --update ") ||
+		!strings.Contains(f.Hint, "--tts elevenlabs") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Files that --keep-existing keeps are named, and a README.md that vbot did not write is not pointed at.
+func TestKeepExisting(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := env(dir)
+	filetest.Put(t, dir, "bot/README.md", "mine")
+	job := Job{Target: "bot", Bot: bot.Quickstart(), KeepExisting: true, DryRun: true}
+	result, err := job.Run(context.Background(), e)
+	if err != nil || !strings.Contains(asText(result), "would keep: README.md\n") {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+	job.KeepExisting = false
+	result, err = job.Run(context.Background(), e)
+	const conflict = "would conflict: README.md: exists with different content\n"
+	if err != nil || !strings.Contains(asText(result), conflict) {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+	if cfg, ok := result.(Preview).JSON().(bot.Config); !ok || cfg.ProjectName != "vbot-quickstart" {
+		t.Errorf("%+v", result.(Preview).JSON())
+	}
+	job = Job{Target: "bot", Bot: bot.Quickstart(), KeepExisting: true, ListFiles: true}
+	result, err = job.Run(context.Background(), e)
+	text := asText(result)
+	if err != nil || !strings.Contains(text, "kept 1 file in "+e.Path("bot")+":\n  README.md\n") ||
+		!strings.Contains(text, "AGENTS.md") || filetest.Tree(t, dir)["bot/README.md"] != "mine" {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// A dry run with a target that cannot be used says so, and prints the configuration all the same.
+func TestDryRunThatWouldFail(t *testing.T) {
+	dir := t.TempDir()
+	e, _ := env(dir)
+	filetest.Put(t, dir, "file", "")
+	result, err := Job{Target: "file", Bot: bot.Quickstart(), DryRun: true}.Run(context.Background(), e)
+	want := "would fail: " + e.Path("file") + " is a file, not a directory"
+	if err != nil || !strings.Contains(asText(result), want) || !strings.HasPrefix(asText(result), "{\n") {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+}
+
+// The command line of a job does the same without asking.
+func TestCommandLine(t *testing.T) {
+	e, _ := env(t.TempDir())
+	for want, job := range map[string]Job{
+		"vbot init bot --tts elevenlabs": {Bot: option(bot.OptTTS, "elevenlabs")},
+		"vbot init bot --no-input --overwrite-guide": {
+			Mode:           GenerateGuides,
+			OverwriteGuide: true,
+		},
+		"vbot init bot --config 'a b.json' --catalog 'c d' --keep-existing": {
+			File:         &ConfigFile{Path: "a b.json"},
+			CatalogDir:   "c d",
+			KeepExisting: true,
+		},
+	} {
+		job.Target = "bot"
+		if got := job.CommandLine(e); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

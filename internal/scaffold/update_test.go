@@ -1,0 +1,207 @@
+package scaffold
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/filetest"
+	"vbot/internal/project"
+	"vbot/internal/report"
+)
+
+// option returns the values of an option as somebody types it.
+func option(o *bot.Option, value string) bot.Values {
+	return bot.Values{o: {Text: value, FromFlag: true}}
+}
+
+// A dry run of an update says what it would do, and prints the new configuration. --diff prints a patch.
+func TestUpdatePreview(t *testing.T) {
+	dir, e := created(t)
+	edit(t, dir, "bot/server/bot.py", "import", "# mine\nimport")
+	before := filetest.Listing(t, dir)
+	job := Job{Mode: Update, Target: "bot", Bot: option(bot.OptTTS, "elevenlabs"), DryRun: true}
+	result, err := job.Run(context.Background(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := asText(result)
+	for _, want := range []string{
+		"vbot 0.1.0 wrote " + e.Path("bot") + "; vbot 0.1.0 would:\n",
+		"  merge with your edits:\n    server/bot.py (your edits stay)\n",
+		"  replace:\n",
+		`"tts_service": "tts_b"`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+	}
+	if _, ok := result.(UpdatePreview).JSON().(bot.Config); !ok {
+		t.Errorf("%+v", result.(UpdatePreview).JSON())
+	}
+	job.DryRun, job.Diff, job.DiffOf = false, true, "server/bot.py"
+	result, err = job.Run(context.Background(), e)
+	if err != nil || result.(UpdatePreview).JSON() != nil {
+		t.Errorf("%v, %v", result.(UpdatePreview).JSON(), err)
+	}
+	if text := asText(result); !strings.HasPrefix(text, "--- a/server/bot.py\n+++ b/server/bot.py\n@@ ") ||
+		strings.Contains(text, "+++ b/server/pyproject.toml") || strings.Contains(text, `"tts_service"`) {
+		t.Errorf("%s", text)
+	}
+	job.DiffOf = "server/none.py"
+	if _, err = job.Run(context.Background(), e); !report.HasCode(err, report.NotFound) {
+		t.Error(err)
+	}
+	if after := filetest.Listing(t, dir); after != before {
+		t.Errorf("something was written:\n%s", after)
+	}
+}
+
+// Without anything to do, an update says so; a lock file is to be refreshed only if its manifest changed.
+func TestUpdateWithNothingToDo(t *testing.T) {
+	dir, e := created(t)
+	filetest.Put(t, dir, "bot/server/uv.lock", "")
+	result, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+	text := asText(result)
+	if err != nil || !strings.HasPrefix(text, "nothing to do: all ") || len(result.(Written).Next) > 0 {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+	job := Job{Mode: Update, Target: "bot", Bot: option(bot.OptTTS, "elevenlabs")}
+	result, err = job.Run(context.Background(), e)
+	const command = "uv lock --directory bot/server"
+	if err != nil || !strings.Contains(asText(result), "refresh their lock files:\n  "+command+"\n") {
+		t.Errorf("%v\n%s", err, asText(result))
+	}
+	if next := result.(Written).Next; len(next) != 1 || next[0] != command {
+		t.Errorf("%q", next)
+	}
+}
+
+// A deleted file stays deleted, and the result says how to restore it.
+func TestUpdateOfADeletedFile(t *testing.T) {
+	dir, e := created(t)
+	remove(t, dir, "bot/server/Dockerfile")
+	result, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+	for _, want := range []string{
+		"did not restore 1 file in ",
+		"to restore what you deleted: vbot init bot --check --dry-run | " +
+			"vbot init bot --config - --keep-existing\n",
+	} {
+		if !strings.Contains(asText(result), want) {
+			t.Errorf("%v\n%s\nlacks %q", err, asText(result), want)
+		}
+	}
+	_, err = Job{Mode: Check, Target: "bot"}.Run(context.Background(), e)
+	f := report.As(err)
+	if f.Code != report.Differs || !strings.HasSuffix(f.Message, ": 1 missing") || f.Hint != "" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// An older vbot does not update the project of a later one. It compares it, with a note.
+func TestProjectOfALaterVersion(t *testing.T) {
+	dir, _ := created(t)
+	e, notes := env(dir)
+	edit(t, dir, "bot/"+project.RecordName, `"vbot": "0.1.0"`, `"vbot": "0.2.0"`)
+	_, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+	if f := report.As(err); f.Code != report.InvalidConfig || f.Hint != "use vbot 0.2.0 or a later one" {
+		t.Errorf("%+v", f)
+	}
+	if _, err := (Job{Mode: Check, Target: "bot"}).Run(context.Background(), e); err != nil {
+		t.Error(err)
+	}
+	if len(*notes) != 1 || !strings.HasSuffix((*notes)[0], "; this is vbot 0.1.0, which is older") {
+		t.Errorf("%q", *notes)
+	}
+}
+
+// The hint of a check says what would help: an update, or a look at the conflicts.
+func TestHintsOfACheck(t *testing.T) {
+	job := Job{Mode: Check, Target: "bot", Bot: option(bot.OptSTT, "assemblyai")}
+	for _, c := range []struct {
+		from, to, hint string
+	}{
+		{"import", "import", "the same command with --update instead of --check brings it up to date"},
+		{
+			"DeepgramSTTService(", "MySTTService(",
+			"the same command with --update instead of --check shows the conflicts",
+		},
+	} {
+		dir, e := created(t)
+		edit(t, dir, "bot/server/bot.py", c.from, c.to)
+		_, err := job.Run(context.Background(), e)
+		if f := report.As(err); f.Code != report.Differs || f.Hint != c.hint {
+			t.Errorf("%s: %+v", c.to, f)
+		}
+	}
+	dir, e := created(t)
+	edit(t, dir, "bot/server/bot.py", "import", "# mine\nimport")
+	job = Job{Mode: Check, Target: "bot", Verbose: true, Diff: true}
+	result, err := job.Run(context.Background(), e)
+	text := asText(result)
+	if f := report.As(err); f.Code != report.Differs || f.Hint != "" {
+		t.Errorf("%+v", f)
+	}
+	for _, want := range []string{"edited     server/bot.py\n", "unchanged  README.md\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
+		}
+	}
+}
+
+// The JSON of a check lists every recorded file with its hash.
+func TestJSONOfACheck(t *testing.T) {
+	dir, e := created(t)
+	remove(t, dir, "bot/server/Dockerfile")
+	result, _ := Job{Mode: Check, Target: "bot"}.Run(context.Background(), e)
+	data, err := json.Marshal(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out struct {
+		Directory string
+		WrittenBy string `json:"written_by"`
+		Files     []struct {
+			Path, State string
+			SHA256      *string
+		}
+	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	tree := filetest.Tree(t, dir)
+	for _, f := range out.Files {
+		text, isThere := tree["bot/"+f.Path]
+		switch {
+		case !isThere && (f.SHA256 != nil || f.State != project.Missing || f.Path != "server/Dockerfile"):
+			t.Errorf("missing: %+v", f)
+		case isThere && (f.SHA256 == nil || *f.SHA256 != filetest.Sum(text) || f.State != project.Unchanged):
+			t.Errorf("%+v", f)
+		}
+	}
+	if out.Directory != e.Path("bot") || out.WrittenBy != "0.1.0" || len(out.Files) < 10 {
+		t.Errorf("%s, %s, %d files", out.Directory, out.WrittenBy, len(out.Files))
+	}
+}
+
+// A bot that loses its last telephone transport loses more than that: a note lists it.
+func TestUpdateWithoutTheTelephone(t *testing.T) {
+	dir := t.TempDir()
+	e, notes := env(dir)
+	values := bot.Quickstart()
+	values[bot.OptTransports] = bot.Value{List: []string{"daily", "twilio"}, FromFlag: true}
+	if _, err := (Job{Target: "bot", Bot: values}).Run(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	*notes = nil
+	daily := bot.Values{bot.OptTransports: {List: []string{"daily"}, FromFlag: true}}
+	if _, err := (Job{Mode: Update, Target: "bot", Bot: daily}).Run(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	const start = "without its last telephone transport, the bot loses "
+	if len(*notes) != 1 || !strings.HasPrefix((*notes)[0], start) {
+		t.Errorf("%q", *notes)
+	}
+}

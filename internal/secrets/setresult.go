@@ -1,0 +1,210 @@
+package secrets
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"vbot/internal/cloud"
+	"vbot/internal/report"
+)
+
+// A SetResult is the JSON of set. It begins as the plan of what to do, with each key planned, and ends with
+// what became of each key.
+type SetResult struct {
+	Name    string        `json:"name"`
+	Region  report.OrNull `json:"region"`
+	Created bool          `json:"created"`
+	Status  report.OrNull `json:"status"`
+	Keys    []KeyResult   `json:"keys"` // first the keys to store, then those to remove
+
+	location string // of the set, for messages
+	dryRun   bool
+	failed   bool // some keys may not be done
+	waited   bool // what was stored is already printed
+}
+
+// A KeyResult is the result for one key.
+type KeyResult struct {
+	Key      string `json:"key"`
+	Result   string `json:"result" enum:"planned,stored,removed,failed,unconfirmed,not_tried"`
+	Replaced bool   `json:"replaced"`
+	Prune    bool   `json:"prune"` // remove it
+}
+
+// Values of KeyResult.Result.
+const (
+	keyPlanned     = "planned"
+	keyStored      = "stored"
+	keyRemoved     = "removed"
+	keyFailed      = "failed"
+	keyUnconfirmed = "unconfirmed" // the request was sent, but no response came
+	keyNotTried    = "not_tried"   // an earlier request failed
+)
+
+// success returns the result of the key if the request succeeds.
+func (k KeyResult) success() string {
+	if k.Prune {
+		return keyRemoved
+	}
+	return keyStored
+}
+
+// effect says what the plan does to the key. replaces describes that it replaces a value.
+func (k KeyResult) effect(replaces string) string {
+	switch {
+	case k.Prune:
+		return "removed"
+	case k.Replaced:
+		return replaces
+	}
+	return "new"
+}
+
+// counts returns how many keys are to be stored, and how many removed.
+func (s *SetResult) counts() (stored, removed int) {
+	for _, k := range s.Keys {
+		if k.Prune {
+			removed++
+		} else {
+			stored++
+		}
+	}
+	return stored, removed
+}
+
+// question asks whether to carry out the plan.
+func (s *SetResult) question() string {
+	stored, removed := s.counts()
+	question := "Store " + report.Plural(stored, "key")
+	if removed > 0 {
+		question += " and remove " + report.Plural(removed, "key")
+	}
+	return question + "?"
+}
+
+// markDone records that the first n keys are stored or removed.
+func (s *SetResult) markDone(n int) {
+	for i := range s.Keys[:n] {
+		s.Keys[i].Result = s.Keys[i].success()
+	}
+}
+
+// markNotDone records what became of the keys after the first p.Done, and returns a problem for each. failed
+// is the result of those that were tried.
+func (s *SetResult) markNotDone(p cloud.Progress, failed string) (problems report.Problems) {
+	for i := p.Done; i < len(s.Keys); i++ {
+		k := &s.Keys[i]
+		k.Result = failed
+		if i >= p.Tried {
+			k.Result = keyNotTried
+		}
+		message := strings.ReplaceAll(k.Result, "_", " ")
+		if k.Result == keyUnconfirmed {
+			message += ": it may be " + k.success()
+		}
+		problems.Add(k.Key, k.Key, "%s", message)
+	}
+	return problems
+}
+
+// partial returns the result of a run that err ended, and the failure that lists the keys that are not
+// done. The result is nil if nothing was done.
+func (s *SetResult) partial(err error, p cloud.Progress) (*SetResult, error) {
+	f := *report.As(err)
+	isInterrupted := f.Code == report.Interrupted
+	failed := keyFailed
+	switch {
+	case f.Unsure:
+		failed = keyUnconfirmed
+	case p.Done == 0:
+		return nil, err
+	case isInterrupted:
+		p.Tried = p.Done // nothing more was sent
+	}
+	s.failed = true
+	s.Created = s.Created && p.Done > 0
+	s.markDone(p.Done)
+	problems := s.markNotDone(p, failed)
+	if p.Done == 0 {
+		return s, &f
+	}
+	if isInterrupted {
+		f.Message = "interrupted; " + s.howFar(p.Done)
+	} else {
+		f.Code = report.Partial
+		f.Message = fmt.Sprintf("%s: %v", s.howFar(p.Done), err)
+	}
+	if f.Retryable {
+		f.Hint = "run the same command again to finish"
+	}
+	f.Problems = problems
+	return s, &f
+}
+
+// howFar says how many of the keys are stored, and how many removed, after the first done of them.
+func (s *SetResult) howFar(done int) string {
+	stored, removed := s.counts()
+	if done < stored {
+		return fmt.Sprintf("stored %d of %d keys in %s", done, stored, s.Name)
+	}
+	all := report.Plural(stored, "key")
+	return fmt.Sprintf("stored %s in %s and removed %d of %d", all, s.Name, done-stored, removed)
+}
+
+// summary describes what would be stored, without values, in columns.
+func (s *SetResult) summary() string {
+	var b strings.Builder
+	kind := "secret set "
+	if s.Created {
+		kind = "new secret set "
+	}
+	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, s.location)
+	for _, k := range s.Keys {
+		fmt.Fprintf(&b, "  %s\t%s\n", k.Key, k.effect("replaces the current value"))
+	}
+	return b.String()
+}
+
+// stored says what was stored.
+func (s *SetResult) stored() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "stored in secret set %s of %s:", s.Name, s.location)
+	for _, k := range s.Keys {
+		fmt.Fprintf(&b, "\n  %s  %s", k.Key, k.effect("replaced"))
+	}
+	if note := s.redeploy(); note != "" {
+		b.WriteString("\n" + note)
+	}
+	return b.String()
+}
+
+// redeploy returns the line that says when agents notice that values they may already have were replaced
+// or removed; "" if none was.
+func (s *SetResult) redeploy() string {
+	isOld := func(k KeyResult) bool { return k.Result == k.success() && (k.Replaced || k.Prune) }
+	if !slices.ContainsFunc(s.Keys, isOld) {
+		return ""
+	}
+	return agentsKeepValues(s.Name)
+}
+
+// Text says what would be, or was, stored. For a failed run, it lists the keys that are done; the failure
+// lists the others.
+func (s *SetResult) Text(out *report.Printer) {
+	switch {
+	case s.dryRun:
+		out.PrintColumns(s.summary())
+	case s.failed:
+		for _, k := range s.Keys {
+			if k.Result == k.success() {
+				out.Note("  %s  %s", k.Key, k.Result)
+			}
+		}
+		if note := s.redeploy(); note != "" {
+			out.Note("%s", note)
+		}
+	case !s.waited: // otherwise it was printed before the wait
+		out.Note("%s", s.stored())
+	}
+}

@@ -1,0 +1,144 @@
+package wizard
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"vbot/internal/bot"
+	"vbot/internal/catalog"
+	"vbot/internal/filetest"
+	"vbot/internal/scaffold"
+	"vbot/internal/tty"
+)
+
+var update = flag.Bool("update", false, "write what the wizard shows to testdata/ask.txt")
+
+// A person answers each question as soon as it is asked, and hangs up when no answer is left.
+type person struct {
+	answers    []string
+	keyboard   *os.File
+	transcript bytes.Buffer
+}
+
+func (p *person) Write(b []byte) (int, error) {
+	p.transcript.Write(b)
+	text := string(b)
+	if !strings.HasSuffix(text, ": ") && !strings.HasSuffix(text, "] ") {
+		return len(b), nil
+	}
+	if len(p.answers) == 0 {
+		p.transcript.WriteString("(hangs up)\n")
+		return len(b), p.keyboard.Close()
+	}
+	p.transcript.WriteString("{" + p.answers[0] + "}\n")
+	_, err := p.keyboard.WriteString(p.answers[0] + "\n")
+	p.answers = p.answers[1:]
+	return len(b), err
+}
+
+// choices are the lines of menus and their headings.
+var choices = regexp.MustCompile(`(?m)^( +\d+  .*| {5,7}\S.*| [A-Z][^:\n]*:)\n`)
+
+// counts are the numbers of files, which change with templates.
+var counts = regexp.MustCompile(`\b\d+( missing)? file`)
+
+// converse runs the wizard in dir with these answers. It returns what the wizard shows, without the choices
+// of menus and with N for numbers of files, and the command line that would do the same.
+func converse(t *testing.T, dir string, job scaffold.Job, answers []string) string {
+	t.Helper()
+	in, keyboard, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer keyboard.Close()
+	someone := &person{answers: answers, keyboard: keyboard}
+	terminal := tty.Open(in, someone, true, false, strings.Clone)
+	path := func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(dir, name)
+	}
+	env := scaffold.Env{Version: "1.2.3", Catalog: catalog.New(), Path: path}
+	expand := func(path string) (string, error) { return strings.Replace(path, "~", dir+"/home", 1), nil }
+	job, err = Ask(t.Context(), terminal, env, expand, job)
+	out := &someone.transcript
+	if err != nil {
+		out.WriteString("error: " + err.Error() + "\n")
+	}
+	if job.Target != "" {
+		out.WriteString(job.CommandLine(env) + "\n")
+	}
+	if job.Refresh != nil {
+		out.WriteString("replace " + strings.Join(job.Refresh, ", ") + "\n")
+	}
+	if len(someone.answers) > 0 {
+		out.WriteString("nobody asked for " + strings.Join(someone.answers, ", ") + "\n")
+	}
+	shown := counts.ReplaceAllString(choices.ReplaceAllString(out.String(), ""), "N$1 file")
+	return strings.ReplaceAll(shown, dir, "DIR")
+}
+
+// A case of testdata/ask.txt begins with `=== ` and what it is about. Lines that begin with `+ ` are files
+// that exist, `target: ` is the directory of the command line. The rest is the conversation: answers are in
+// braces. To add a case, write the answers, and run `go test ./internal/wizard -update`.
+func TestAsk(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("paths have other separators")
+	}
+	filetest.Cases(t, "testdata/ask.txt", *update, func(lines string) string {
+		dir := filepath.Join(t.TempDir(), "here")
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		var job scaffold.Job
+		setup, conversation := "", ""
+		for line := range strings.Lines(lines) {
+			file, isFile := strings.CutPrefix(line, "+ ")
+			target, isTarget := strings.CutPrefix(line, "target: ")
+			switch {
+			case isFile:
+				filetest.Put(t, dir, filepath.FromSlash(strings.TrimSpace(file)), "# mine\n")
+			case isTarget:
+				job.Target = strings.TrimSpace(target)
+			default:
+				conversation += line
+				continue
+			}
+			setup += line
+		}
+		var answers []string
+		for _, m := range regexp.MustCompile(`\{(.*?)\}`).FindAllStringSubmatch(conversation, -1) {
+			answers = append(answers, m[1])
+		}
+		return setup + strings.TrimSpace(converse(t, dir, job, answers)) + "\n"
+	})
+}
+
+// The questions are about all options, each once, in order.
+func TestTopics(t *testing.T) {
+	var labels []string
+	options := map[*bot.Option]bool{}
+	for _, topic := range topics() {
+		labels = append(labels, topic.label)
+		for _, o := range topic.options {
+			if options[o] {
+				t.Errorf("%s is asked for twice", o.Key)
+			}
+			options[o] = true
+		}
+	}
+	const want = "Directory, Start, Name, Bot type, Transports, Mode, Calls (Daily), Calls (SIP), " +
+		"Language, Speech to text, Language model, Text to speech, Realtime model, Video avatar, " +
+		"Web client, Client server, Runs on, Options"
+	if got := strings.Join(labels, ", "); got != want || len(options) != len(bot.Options) {
+		t.Errorf("%d options: %s", len(options), got)
+	}
+}
