@@ -21,7 +21,7 @@ import speech
 import webrtc_client
 from caller import EAR, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION
-from faults import BusyTwilio, FaultyOpenAI
+from faults import BusyTwilio, Faulty, FaultyOpenAI
 from phones import TwilioAPI, TwilioCaller
 from realtime import RealtimeOpenAI
 from services import Call, Cartesia, Deepgram, OpenAI
@@ -75,8 +75,7 @@ def prepared(project: bots.Project, **env: str) -> None:
     for path in sorted((project.server / "records").rglob("*"), reverse=True):
         if path.is_file():
             path.unlink()
-    numbers = {"RECORDS": "records", "RECORDS_TEXT": "true"}
-    project.write_env(**KEYS, **TWILIO, **(numbers | env))
+    project.write_env(**KEYS, **TWILIO, RECORDS="records", RECORDS_TEXT="true", **env)
 
 
 def records(project: bots.Project) -> list[dict[str, Any]]:
@@ -291,7 +290,7 @@ def test_how_self_host_ends_calls(made: bots.Project) -> None:
                         thinking.turn("refuses")
                         await phone.say(QUESTION)
                     if ended_by == "fallback":
-                        await until(lambda: len(stand_ins.requests("twilio")) == 1, 40)
+                        await until(lambda asked=stand_ins: len(asked.requests("twilio")) == 1, 40)
                     else:
                         await phone.left_alone(60)
                 record = await recorded(made, number)
@@ -332,14 +331,77 @@ def test_a_visit_and_its_record(made: bots.Project) -> None:
     network.run(visit, 120)
 
 
-def test_a_realtime_bot_and_its_record(vbot: Path) -> None:
-    project = bots.installed(vbot, "records-realtime", "-t", "smallwebrtc", *REALTIME)
-    env = {"OPENAI_API_KEY": KEYS["OPENAI_API_KEY"], "RECORDS": "records"}
-    project.write_env(**env, RECORDS_TEXT="true")
+async def visits_end(project: bots.Project, stand_ins: StandIns, failing: Faulty, way: str) -> None:
+    """Somebody is at a page, and the session ends in this way."""
+    script = "self_host.py" if way == "time_limit" else "bot.py"
+    async with stand_ins, project.bot(stand_ins.env, script=script) as bot:
+        async with webrtc_client.call(bot.url) as page:
+            await page.ready()
+            await page.hear(GREETING)
+            if way == "bot":
+                await page.say(BYE)
+            elif way == "failure":
+                failing.turn("refuses")
+                await page.say(QUESTION)
+            elif way == "shutdown":
+                bot.process.send_signal(signal.SIGTERM)
+            elif way == "interrupted":
+                await bot.die()
+            if way != "interrupted":
+                await until(lambda: bool(records(project)), 60)
+    if way == "interrupted":
+        assert records(project) == []
+        async with project.bot(stand_ins.env):
+            await recorded(project)
+
+
+@pytest.mark.parametrize("way", ["bot", "failure", "time_limit", "shutdown", "interrupted"])
+def test_how_visits_end(made: bots.Project, way: str) -> None:
+    prepared(made, MAX_SESSION_SECONDS="8", **HOSTED)
+
+    async def visit() -> None:
+        _, stand_ins = services(kind=FaultyOpenAI)
+        [thinking] = [one for one in stand_ins.services if isinstance(one, FaultyOpenAI)]
+        await visits_end(made, stand_ins, thinking, way)
+        record = await recorded(made)
+        assert (record["ended_by"], record["transport"]) == (way, "webrtc")
+        assert (record["ended_at"] is None) == (way == "interrupted")
+        assert len(record["problems"]) == (way == "failure")
+        for problem in record["problems"]:
+            assert problem.startswith("OpenAI refused the key. Check OPENAI_API_KEY")
+
+    network.run(visit, 120)
+
+
+class FaultyRealtime(Faulty, RealtimeOpenAI):
+    pass
+
+
+@pytest.mark.parametrize("way", ["failure", "shutdown", "interrupted"])
+def test_how_visits_to_a_realtime_bot_end(realtime: bots.Project, way: str) -> None:
+    prepared(realtime)
+
+    async def visit() -> None:
+        model = FaultyRealtime(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
+        await visits_end(realtime, StandIns(model), model, way)
+        record = await recorded(realtime)
+        assert record["ended_by"] == way
+        assert len(record["problems"]) == (way == "failure")
+
+    network.run(visit, 120)
+
+
+@pytest.fixture(scope="module")
+def realtime(vbot: Path) -> bots.Project:
+    return bots.installed(vbot, "records-realtime", "-t", "smallwebrtc", *REALTIME)
+
+
+def test_a_realtime_bot_and_its_record(realtime: bots.Project) -> None:
+    prepared(realtime)
 
     async def visit() -> None:
         model = RealtimeOpenAI(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
-        async with StandIns(model) as stand_ins, project.bot(stand_ins.env) as bot:
+        async with StandIns(model) as stand_ins, realtime.bot(stand_ins.env) as bot:
             async with webrtc_client.call(bot.url) as page:
                 await page.ready()
                 await page.hear(GREETING)
@@ -347,8 +409,7 @@ def test_a_realtime_bot_and_its_record(vbot: Path) -> None:
                 await page.hear(ANSWER)
                 await asyncio.sleep(1)
             await bot.sessions_end()
-            record = await recorded(project)
-        print(json.dumps(record, indent=1))
+            record = await recorded(realtime)
         assert record["ended_by"] == "person"
         assert [turn["text"] for turn in record["turns"] if turn["who"] == "bot"] == [
             GREETING,
@@ -362,7 +423,7 @@ def test_a_realtime_bot_and_its_record(vbot: Path) -> None:
 
 
 def test_calls_over_daily_and_their_records(vbot: Path, tmp_path: Path) -> None:
-    """A machine, and a person who hangs up."""
+    """A machine, a person who hangs up, and one who says nothing."""
     project = bots.installed(vbot, "records-daily", "-t", "daily_pstn_dialout", *CASCADE)
 
     async def calls() -> None:
@@ -373,5 +434,7 @@ def test_calls_over_daily_and_their_records(vbot: Path, tmp_path: Path) -> None:
         assert (record["transport"], record["to"]) == ("daily", "+15551234567")
         await call_out(project, tmp_path, 0.5, HELLO, 8.0, leaves=8, **env)
         assert (await recorded(project, 2))["ended_by"] == "person"
+        await call_out(project, tmp_path, SILENCE_SECONDS="2", **env)
+        assert (await recorded(project, 3))["ended_by"] == "silence"
 
     network.run(calls, 200)
