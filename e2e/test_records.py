@@ -70,12 +70,13 @@ def made(vbot: Path) -> bots.Project:
     return project
 
 
-def prepared(project: bots.Project, **env: str) -> None:
-    """A project without records."""
+def prepared(project: bots.Project, keys: dict[str, str] | None = None, **env: str) -> None:
+    """A project without records. `keys` are those of its services: by default those of `made`."""
     for path in sorted((project.server / "records").rglob("*"), reverse=True):
         if path.is_file():
             path.unlink()
-    project.write_env(**KEYS, **TWILIO, RECORDS="records", RECORDS_TEXT="true", **env)
+    keys = keys or (KEYS | TWILIO)
+    project.write_env(**keys, RECORDS="records", RECORDS_TEXT="true", **env)
 
 
 def records(project: bots.Project) -> list[dict[str, Any]]:
@@ -379,7 +380,7 @@ class FaultyRealtime(Faulty, RealtimeOpenAI):
 
 @pytest.mark.parametrize("way", ["failure", "shutdown", "interrupted"])
 def test_how_visits_to_a_realtime_bot_end(realtime: bots.Project, way: str) -> None:
-    prepared(realtime)
+    prepared(realtime, {"OPENAI_API_KEY": KEYS["OPENAI_API_KEY"]})
 
     async def visit() -> None:
         model = FaultyRealtime(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
@@ -397,7 +398,7 @@ def realtime(vbot: Path) -> bots.Project:
 
 
 def test_a_realtime_bot_and_its_record(realtime: bots.Project) -> None:
-    prepared(realtime)
+    prepared(realtime, {"OPENAI_API_KEY": KEYS["OPENAI_API_KEY"]})
 
     async def visit() -> None:
         model = RealtimeOpenAI(KEYS["OPENAI_API_KEY"], GREETING, {QUESTION: ANSWER})
