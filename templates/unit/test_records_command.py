@@ -108,11 +108,11 @@ def said(
 def test_a_day(said: Any) -> None:
     lines = said("2026-11-28").splitlines()
     assert lines[0].split() == [
-        *("START", "LENGTH", "FROM", "ENDED", "BY", "TURNS", "MEDIAN", "PROBLEMS", "ID")
+        *("START", "LENGTH", "FROM", "ENDED", "BY", "TURNS", "MEDIAN", "WAIT", "PROBLEMS", "ID")
     ]
     assert lines[1].split() == ["09:00:00", "1:05", "+15551230001", "person", "1", "0.80", "s", "a"]
     assert lines[2].split()[-2:] == ["1", "b"]
-    assert lines[4] == ("2 sessions, 2:10; ended by failure 1, person 1; median wait 0.80 s")
+    assert lines[4] == ("2 sessions, 2:10; ended by failure (1), person (1); median wait 0.80 s")
     assert lines[5:8] == [
         "OpenAI gpt: 6,000 tokens in, 2,000 tokens cached, 1,000 tokens out",
         "Cartesia: 2,400 characters",

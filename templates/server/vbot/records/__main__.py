@@ -141,7 +141,9 @@ def with_cost(record: Fields, prices: PriceList) -> Fields:
 
 def of_sessions(listed: list[Fields], prices: PriceList) -> list[list[str]]:
     """Return the rows of a table of sessions."""
-    rows = [["START", "LENGTH", "FROM", "ENDED BY", "TURNS", "MEDIAN", "PROBLEMS", "COST", "ID"]]
+    rows = [
+        ["START", "LENGTH", "FROM", "ENDED BY", "TURNS", "MEDIAN WAIT", "PROBLEMS", "COST", "ID"]
+    ]
     for one in listed:
         rows.append(
             [
@@ -161,7 +163,7 @@ def of_sessions(listed: list[Fields], prices: PriceList) -> list[list[str]]:
 
 def of_days(listed: list[Fields], prices: PriceList) -> list[list[str]]:
     """Return the rows of a table of days."""
-    rows = [["DAY", "SESSIONS", "LENGTH", "ENDED BY", "MEDIAN", "PROBLEMS", "COST"]]
+    rows = [["DAY", "SESSIONS", "LENGTH", "ENDED BY", "MEDIAN WAIT", "PROBLEMS", "COST"]]
     for day in sorted({str(one["started_at"])[:10] for one in listed}):
         of_day = [one for one in listed if str(one["started_at"])[:10] == day]
         rows.append(
@@ -342,7 +344,7 @@ def counts(words: Iterable[str]) -> dict[str, int]:
 
 
 def counted(words: Iterable[str]) -> str:
-    return ", ".join(f"{word} {times}" for word, times in counts(words).items())
+    return ", ".join(f"{word} ({times})" for word, times in counts(words).items())
 
 
 if __name__ == "__main__":
