@@ -226,7 +226,8 @@ def show(record: Fields, prices: PriceList, as_json: bool) -> None:
         print(f"problem: {shown(problem)}")
     events = [(one["at"], turn_line(one)) for one in record["turns"]]
     events += [(one["at"], tool_line(one)) for one in record["tools"]]
-    print()
+    if events:
+        print()
     for at, line in sorted(events):
         print(f"{at[11:23]}  {shown(line)}")
     print("\n" + "\n".join(totals([record], prices)[1:]))
