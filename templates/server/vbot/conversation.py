@@ -14,6 +14,7 @@ from pipecat.services.tts_service import TTSService
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.utils.base_object import BaseObject
 
+from vbot import records
 from vbot.calls import Call, Transfers, call_of
 from vbot.ending import Ending
 from vbot.facts import numbers_of
@@ -59,7 +60,7 @@ class Conversation(BaseObject):
     - A call is transferred: calls.py. A caller who says nothing is asked: silence.py.
     - What a page sends, and how much the model is asked, is limited: limits.py.
     - Why it ends is said on the page and in the log: ending.py.
-    - What happens is logged: log.py, transcript.py.
+    - What happens is logged: log.py, transcript.py. With RECORDS in .env, it is recorded: records/.
 
     Events: `on_ready`, once, when the person can hear the bot. Those of `monitor` are `on_late` and
     `on_failed`.
@@ -91,6 +92,7 @@ class Conversation(BaseObject):
         super().__init__()
         self.worker, self.transport, self.runner_args = worker, transport, runner_args
         self.sentences = sentences
+        self.services = services
         self.call = call_of(runner_args, transport)
         self.has_voice = has_voice(services)
         connecting = sentences.connecting if self.has_voice else ""
@@ -122,6 +124,7 @@ class Conversation(BaseObject):
             presence.conversation_begins()
         if begin := begins.get():
             begin(self)
+        records.follow(self, with_transcript)
 
     @property
     def is_outgoing(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipecat.runner.types import RunnerArguments
 
-from vbot import settings
+from vbot import records, settings
 
 
 def run(
@@ -33,10 +33,11 @@ def run(
     from vbot import local
 
     def prepare() -> None:
-        settings.require(required)
+        settings.require([*required, records.problems])
         for begin in background:
             begin()
         cancellable_bot = local.prepare(app, bot)
+        records.start()  # once the log is set up
         if load:
             load()
         if "dialin" in transports or "call" in transports:
