@@ -200,6 +200,43 @@ def test_a_session_that_the_bot_ends_is_no_failure(project: bots.Project, microp
     network.run(main)
 
 
+def test_a_real_bot_says_why_it_ends_the_session(project: bots.Project, microphone: Path) -> None:
+    """Before it closes the connection: it is stopped, and before that, nobody speaks for long."""
+    code = project.server / "bot.py"
+    original = code.read_text()
+    limit = "idle_timeout_secs=runner_args.pipeline_idle_timeout_secs"
+    assert limit in original
+
+    async def main() -> None:
+        for patience, words in ((300, "The bot stopped. Try again later."), (8, ENDINGS[0][1])):
+            code.write_text(original.replace(limit, f"idle_timeout_secs={patience}"))
+            async with (
+                stand_ins((TYPED,)) as services,
+                contextlib.AsyncExitStack() as running,
+                chromium(microphone) as browser,
+            ):
+                bot = await running.enter_async_context(project.bot(services.env))
+                async with browser.visit(f"{bot.url}/", "microphone") as visit:
+                    await visit.connect()
+                    await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+                    await visit.button("Mute").click()
+                    if patience == 300:
+                        await running.aclose()  # Ctrl-C
+                    hint = visit.page.locator("#hint")
+                    await expect(hint).to_have_text(words, timeout=60_000)
+                    await expect(visit.page.locator(".mood")).to_have_text("Ended")
+                    await visit.no_alert()
+                lines = [line for line in bot.log().splitlines() if "Ended after" in line]
+                end = "the server is stopping" if patience == 300 else "nobody spoke for 5 minutes"
+                assert len(lines) == 1 and lines[0].endswith(end), lines
+                assert bot.errors() == [] and "Idle" not in bot.log()
+
+    try:
+        network.run(main, timeout=180)
+    finally:
+        code.write_text(original)
+
+
 PICTURE = Path(__file__).parents[1] / "docs/page.png"
 
 # How far two pictures are apart, once both are small and grey: 0 is equal, 255 black on white.

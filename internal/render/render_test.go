@@ -410,17 +410,21 @@ func wrongDefaults(env, code string) (problems []string) {
 // The default of a model may depend on the language: Whisper's own knows only English.
 func TestWrongDefaults(t *testing.T) {
 	const env = "# optional: seconds (default: 10)\n# SECONDS=\n\n" +
-		"# optional: a model (default: m_1)\n# MODEL=\n# optional: characters (default: 4000)\n# CHARS=\n# optional: no default\n# OTHER=\n"
-	for code, want := range map[string]string{
-		`os.getenv("SECONDS", "10") os.getenv("MODEL", "m_1") os.getenv("OTHER", "x")`: "",
-		"\n    \"CHARS\": 4_000,\n":                                       "",
-		"\n    \"CHARS\": 5_000,\n":                                       "the default of CHARS is 5000, not 4000",
-		`os.getenv("SECONDS", "9")`:                                       "the default of SECONDS is 9, not 10",
-		"os.getenv(\n\"MODEL\", \"m_2\"":                                  "the default of MODEL is m2, not m_1",
-		`os.environ.setdefault("MODEL", "m_2") os.getenv("MODEL", "m_1")`: "the default of MODEL is m2, not m_1",
+		"# optional: a model (default: m_1)\n# MODEL=\n# optional: characters (default: 4000)\n" +
+		"# CHARS=\n# optional: no default\n# OTHER=\n"
+	for _, c := range []struct{ code, want string }{
+		{`os.getenv("SECONDS", "10") os.getenv("MODEL", "m_1") os.getenv("OTHER", "x")`, ""},
+		{"\n    \"CHARS\": 4_000,\n", ""},
+		{"\n    \"CHARS\": 5_000,\n", "the default of CHARS is 5000, not 4000"},
+		{`os.getenv("SECONDS", "9")`, "the default of SECONDS is 9, not 10"},
+		{"os.getenv(\n\"MODEL\", \"m_2\"", "the default of MODEL is m2, not m_1"},
+		{
+			`os.environ.setdefault("MODEL", "m_2") os.getenv("MODEL", "m_1")`,
+			"the default of MODEL is m2, not m_1",
+		},
 	} {
-		if got := strings.Join(wrongDefaults(env, code), "; "); got != want {
-			t.Errorf("%s: %q, want %q", code, got, want)
+		if got := strings.Join(wrongDefaults(env, c.code), "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.code, got, c.want)
 		}
 	}
 	cat := catalog.New()

@@ -132,6 +132,6 @@ def test_a_folder_for_records_that_may_not_be_written_stops_the_program(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RECORDS", str(tmp_path / "file"))
-    monkeypatch.setattr("sys.argv", ["bot.py"])
+    monkeypatch.setattr("sys.argv", ["bot.py", "--port", "0"])
     with pytest.raises(SystemExit, match="RECORDS in .env is '.*/file', where the bot cannot"):
         program.run(None, [], {})  # type: ignore
