@@ -41,4 +41,7 @@ def run(
         daily.guard(app, transports)
         if "call" in transports:
             daily.take_calls(app, bot)
-    main(local.Arguments())
+    if "asterisk" in transports:
+        development: Any = importlib.import_module("vbot.asterisk.development")
+        development.serve(app, bot)
+    main(local.Arguments(takes_asterisk="asterisk" in transports))
