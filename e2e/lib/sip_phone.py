@@ -165,9 +165,9 @@ class SipPhone(Caller):
 
     # Sound.
 
-    def _packet(self, kind: int, payload: bytes, marker: bool = False) -> None:
+    def _packet(self, kind: int, payload: bytes, marker: bool, time: int) -> None:
         self._sequence = self._sequence + 1 & 0xFFFF
-        head = struct.pack(">BBHII", 0x80, kind | marker << 7, self._sequence, self._time, 1)
+        head = struct.pack(">BBHII", 0x80, kind | marker << 7, self._sequence, time, 1)
         if self._media and self.talks.is_set() and not self.gone.is_set():
             self._rtp.sendto(head + payload, self._media)
 
@@ -186,16 +186,17 @@ class SipPhone(Caller):
                 del self._queue[: 2 * FRAME]
                 self.heard += speech.resample(played, self.rate, EAR)
                 self._time += FRAME
-                self._packet(ULAW, audioop.lin2ulaw(self.breath(), 2))
+                self._packet(ULAW, audioop.lin2ulaw(self.breath(), 2), False, self._time)
             count += 1
             await asyncio.sleep(max(0.0, started + count / 50 - now()))
 
     async def press(self, key: str) -> None:
         """Press a key for 100 ms (RFC 4733)."""
-        event = "0123456789*#".index(key)
+        event, began = "0123456789*#".index(key), self._time
         for n in range(1, 9):
             last = 0x80 if n > 5 else 0
-            self._packet(KEYS, struct.pack(">BBH", event, last | 10, min(n, 6) * FRAME), n == 1)
+            payload = struct.pack(">BBH", event, last | 10, min(n, 6) * FRAME)
+            self._packet(KEYS, payload, n == 1, began)
             await asyncio.sleep(0.02)
 
 
