@@ -205,7 +205,6 @@ CARRIERS: dict[str, type[CarrierCall]] = {
     "telnyx": TelnyxCall,
     "plivo": PlivoCall,
     "exotel": CarrierCall,
-    "asterisk": AsteriskCall,
 }
 
 # The calls of Daily and Asterisk, by their transports: create_transport knows that they are calls.

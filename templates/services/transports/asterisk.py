@@ -6,10 +6,10 @@
 # key: asterisk
 # cloud: no
 # extras: websocket
-# env: ASTERISK_ARI_URL optional url: address of Asterisk's REST interface, such as http://pbx.example.com:8088/ari
-# env: ASTERISK_ARI_USER optional id with ASTERISK_ARI_URL: its user in ari.conf
-# env: ASTERISK_ARI_PASSWORD optional secret with ASTERISK_ARI_URL: that user's password
-# env: SERVER_API_KEY optional secret: bearer token that a request for a call sends
+# env: ASTERISK_ARI_URL optional url library: address of Asterisk's REST interface, such as http://pbx.example.com:8088/ari
+# env: ASTERISK_ARI_USER optional id library with ASTERISK_ARI_URL: its user in ari.conf
+# env: ASTERISK_ARI_PASSWORD optional secret library with ASTERISK_ARI_URL: that user's password
+# env: SERVER_API_KEY optional secret library: bearer token that a request for a call sends
 # stand-in: asterisk
 # host: {ASTERISK_ARI_URL}: to choose the extension of a transfer, and for calls that the bot makes
 # self-host-env: ASTERISK_PASSWORD required secret: the password in websocket_client.conf
