@@ -1,13 +1,11 @@
-"""Calls of a real Asterisk, configured as DEPLOY.md says: where ASTERISK_PREFIX has one.
+"""Calls of a stand-in for Asterisk: what its callers hear, and what its dialplan does next.
 
-Without it, test_phones.py and others call with a stand-in that behaves as this one did.
+The stand-in is made from what a real one sent: test_real_asterisk.py has the same calls with that.
 """
 
 import asyncio
 import contextlib
-import socket
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -16,324 +14,182 @@ import pytest
 import bots
 import network
 import recipes
+import socket_clients
 import speech
 from caller import EAR, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION
-from pbx import ACCESS, ARI, CALLER, COLLEAGUE, PREFIX, RECEPTION, Pbx, pbx
+from phones import AsteriskCaller, AsteriskLine
 from services import Call, Cartesia, Deepgram, OpenAI
-from sip_phone import SipPhone, telephone
-from standins import Service, StandIns
+from standins import StandIns
 from test_handing_over import HAND_OVER, edit, set_hours
-from test_voicemail import Classifying
+from test_phones import REQUEST, STORY, interrupts
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
-REASON = "ASTERISK_PREFIX does not say where an Asterisk is installed"
-pytestmark = [pytest.mark.alone, pytest.mark.skipif(not PREFIX, reason=REASON)]
-
+TOKEN = "0123456789abcdef"
+ACCESS = {"PHONE_TOKEN": TOKEN, "ASTERISK_PASSWORD": AsteriskLine.password}
 END, BYE = "Please end this call now.", "Goodbye, and have a very nice day in Paris."
 PERSON, PUT = "May I talk to a person?", "I am putting you through to a colleague."
-STORY = (
-    "Once upon a time there was a small bot that lived in a loop and counted all the calls that "
-    "came to it from near and far until one day nobody called any more"
-)
-TELL = "Please tell me a story."
 ANSWERS: dict[str, str | Call] = {
     QUESTION: ANSWER,
-    TELL: STORY,
+    REQUEST: STORY,
     END: Call("hang_up", {"goodbye": BYE}),
     PERSON: Call("hand_over", {"goodbye": PUT}),
-    "DTMF: 5": ANSWER,
 }
-# What the people say to each other.
-HERE, THERE = "This is the reception desk speaking.", "I have a question about my bill."
+GOES_ON, IS_OVER = 38, 16  # causes: the dialplan's next line, the end of the call
 
 
 @pytest.fixture(scope="module")
 def hotline(vbot: Path) -> bots.Project:
-    project = bots.installed(vbot, "asterisk", "-t", "asterisk", "--self-host", *CASCADE)
-    recipes.follow(project, "AGENTS.md", "Keys that the caller presses", recipes.callers_keys)
+    project = bots.installed(vbot, "pbx", "-t", "asterisk", "--self-host", "--recording", *CASCADE)
     edit(project, HAND_OVER)
+    recipes.follow(project, "AGENTS.md", "Keys that the caller presses", recipes.callers_keys)
     set_hours(project, "time.weekday() > 6")
     return project
-
-
-class ThisMachine(Service):
-    """The name of the machine, which Asterisk looks up and never connects to."""
-
-    name, host = "machine", socket.gethostname()
-
-
-@dataclass
-class Line:
-    """A bot, its Asterisk, and a caller whom it has greeted."""
-
-    bot: bots.Bot
-    exchange: Pbx
-    caller: SipPhone
-    services: StandIns
-    model: OpenAI
 
 
 @contextlib.asynccontextmanager
 async def running(
     hotline: bots.Project, script: str = "self_host.py", **env: str
-) -> AsyncIterator[Line]:
-    values = {**KEYS, **ACCESS, "COLLEAGUE": "201", **env}
+) -> AsyncIterator[tuple[bots.Bot, StandIns, OpenAI]]:
+    values = {**KEYS, **ACCESS, "COLLEAGUE": "201", "RECORD": "never", **env}
     lines = (f"{name}={value}\n" for name, value in values.items())
     (hotline.server / ".env").write_text("".join(lines))
-    model = Classifying(KEYS["OPENAI_API_KEY"], GREETING, ANSWERS)
+    model = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, ANSWERS | {"DTMF: 5#": ANSWER})
     services = StandIns(
         Deepgram(KEYS["DEEPGRAM_API_KEY"], [*ANSWERS, GREETING, ANSWER, STORY, BYE, PUT]),
         model,
         Cartesia(KEYS["CARTESIA_API_KEY"]),
-        ThisMachine(),
     )
-    port = bots.free_port()
-    async with services, hotline.bot(services.env, port=port, script=script) as bot:
-        async with pbx(hotline, port) as exchange, telephone("4930123", CALLER) as caller:
-            yield Line(bot, exchange, caller, services, model)
+    async with services, hotline.bot(services.env, script=script) as bot:
+        yield bot, services, model
 
 
-@contextlib.asynccontextmanager
-async def greeted(
-    hotline: bots.Project, script: str = "self_host.py", **env: str
-) -> AsyncIterator[Line]:
-    async with running(hotline, script, **env) as line:
-        await line.caller.call("100")
-        await line.caller.hear(GREETING)
-        yield line
+def call(bot: bots.Bot) -> contextlib.AbstractAsyncContextManager[AsteriskCaller]:
+    headers = AsteriskLine.signature({}, "")
+    more = f"/{TOKEN}?{AsteriskLine.query}"
+    return socket_clients.call(AsteriskCaller, bot.url, more, headers=headers)
 
 
-async def talk_to(caller: SipPhone, other: SipPhone) -> None:
-    """The two hear each other."""
-    await until(other.talks.is_set, 15)
-    assert other.talks.is_set(), "the other telephone did not ring"
-    await asyncio.gather(other.say(HERE), caller.say(THERE))
-    await asyncio.gather(caller.hear(HERE, 15), other.hear(THERE, 15))
+async def ends(caller: AsteriskCaller, cause: int) -> None:
+    await caller.left_alone()
+    assert caller.line.cause == cause
 
 
 def test_a_conversation_and_the_whole_goodbye(hotline: bots.Project) -> None:
-    """The reception's telephone does not ring after it."""
-
     async def calls() -> None:
-        async with greeted(hotline) as line, telephone("200", RECEPTION) as reception:
-            caller, bot = line.caller, line.bot
-            await caller.say(QUESTION)
-            await caller.hear(ANSWER)
-            await caller.press("5")
-            await until(lambda: "DTMF: 5" in str(line.services.requests("openai", "chat")), 20)
-            told = line.services.requests("openai", "chat")
-            assert "DTMF: 5" in str(told[-1]) and '"4930123"' in str(told[0])
-            await asyncio.sleep(4)
+        async with running(hotline) as (bot, services, _), call(bot) as caller:
+            await caller.hear(GREETING)
+            await interrupts(caller)
+            await caller.line.presses("5#")
+            await until(lambda: "DTMF: 5#" in str(services.requests("openai", "chat")), 20)
+            assert '"+15551234567"' in str(services.requests("openai", "chat")[0])
+            await asyncio.sleep(5)
             await caller.say(END)
-            await until(caller.gone.is_set, 20)
-            assert caller.gone.is_set() and not reception.talks.is_set()
-            await caller.hear(BYE, 1)
-            tail = speech.loudness(caller.heard[-EAR // 5 * 2 :])
-            print(f"goodbye heard; loudness of the last 0.2 s: {tail:.0f}")
+            await ends(caller, IS_OVER)
+            assert caller.line.commands[-2:] == ["MARK_MEDIA last-word", "HANGUP"]
+            played = speech.hear(bytes(caller.heard), EAR, [BYE])
+            assert played == [BYE] and not caller.line.queue
             assert bot.errors() == []
 
     network.run(calls)
 
 
-def test_an_interruption(hotline: bots.Project) -> None:
-    """The story stops within a second of the first word, most of which the detector takes."""
-
+def test_a_colleague_takes_over(hotline: bots.Project) -> None:
     async def calls() -> None:
-        async with greeted(hotline) as line:
-            caller = line.caller
-            await caller.say(TELL)
-            await until(lambda: speech.loudness(caller.heard[-2 * EAR :]) > 1500, 20)
-            began = len(caller.heard)
-            await caller.say(QUESTION)
-            await asyncio.sleep(0.5)
-            step = EAR // 50 * 2
-            loud = [
-                at
-                for at in range(began, len(caller.heard) - step, step)
-                if speech.loudness(caller.heard[at : at + step]) > 300
-            ]
-            stopped = next(a for a, b in zip(loud, [*loud[1:], 10**9], strict=True) if b - a > EAR)
-            went_on = (stopped - began) / 2 / EAR
-            log = line.bot.log
-            print(f"the caller hears the story for {went_on:.2f} s after their first word")
-            assert went_on < 1.2, log
-            await caller.hear(ANSWER)
-            assert line.bot.errors() == []
-
-    network.run(calls)
-
-
-@pytest.mark.parametrize("with_ari", [True, False], ids=["ari", "next-line"])
-def test_a_colleague_takes_over(hotline: bots.Project, with_ari: bool) -> None:
-    """With ARI the one that the bot chose, without it the one of the dialplan."""
-
-    async def calls() -> None:
-        env = ARI if with_ari else {}
-        async with greeted(hotline, **env) as line:
-            port = COLLEAGUE if with_ari else RECEPTION
-            async with telephone("20x", port) as colleague:
-                await line.caller.say(PERSON)
-                await line.caller.hear(PUT)
-                await talk_to(line.caller, colleague)
-                await line.bot.sessions_end()
-                assert line.bot.errors() == []
-
-    network.run(calls)
-
-
-def test_a_full_bot(hotline: bots.Project) -> None:
-    """The second caller is at the reception at once; the first one talks on."""
-
-    async def calls() -> None:
-        async with greeted(hotline, MAX_SESSIONS="1") as line:
-            loop = asyncio.get_running_loop()
-            async with (
-                telephone("4930124", 5300) as second,
-                telephone("200", RECEPTION) as reception,
-            ):
-                began = loop.time()
-                await second.call("100")
-                await until(reception.talks.is_set, 10)
-                print(f"the reception has answered after {loop.time() - began:.1f} s")
-                await talk_to(second, reception)
-            await line.caller.say(QUESTION)
-            await line.caller.hear(ANSWER)
-            metrics = await line.bot.metrics()
-            assert metrics["bot_sessions_refused_total"] == 1
-
-    network.run(calls)
-
-
-def test_a_bot_that_is_stopped(hotline: bots.Project) -> None:
-    """A new caller is at the reception; the running call ends there when its time is over."""
-
-    async def calls() -> None:
-        async with greeted(hotline, DRAIN_SECONDS="8") as line:
-            line.bot.process.terminate()
-            await asyncio.sleep(0.5)
-            async with (
-                telephone("4930124", 5300) as second,
-                telephone("200", RECEPTION) as reception,
-            ):
-                await second.call("100")
-                await talk_to(second, reception)
-            await line.caller.say(QUESTION)
-            await line.caller.hear(ANSWER)
-            async with telephone("200", RECEPTION) as reception:
-                await talk_to(line.caller, reception)
-            await asyncio.wait_for(line.bot.process.wait(), 20)
-
-    network.run(calls)
-
-
-def test_a_bot_that_is_killed(hotline: bots.Project) -> None:
-    async def calls() -> None:
-        async with greeted(hotline) as line, telephone("200", RECEPTION) as reception:
-            loop = asyncio.get_running_loop()
-            began = loop.time()
-            await line.bot.die()
-            await until(reception.talks.is_set, 10)
-            print(f"the reception has answered after {loop.time() - began:.1f} s")
-            await talk_to(line.caller, reception)
-            async with telephone("4930124", 5300) as second:  # nothing listens
-                await line.caller.hang_up()
-                await until(reception.gone.is_set, 5)
-                reception.talks.clear()
-                reception.gone.clear()
-                await second.call("100")
-                await until(reception.talks.is_set, 10)
-                assert reception.talks.is_set()
+        async with running(hotline) as (bot, _, _), call(bot) as caller:
+            await caller.hear(GREETING)
+            await caller.say(PERSON)
+            await ends(caller, GOES_ON)
+            assert speech.hear(bytes(caller.heard), EAR, [PUT]) == [PUT]
+            await bot.sessions_end()
+            assert bot.errors() == []
 
     network.run(calls)
 
 
 def test_a_service_that_fails(hotline: bots.Project) -> None:
-    """With FALLBACK_NUMBER and ARI, the caller is connected to that extension."""
+    """With FALLBACK_NUMBER the dialplan goes on; without it, the caller hears the apology."""
 
     async def calls() -> None:
-        async with running(hotline, FALLBACK_NUMBER="201", **ARI) as line:
-            line.model.failing = 401
-            async with telephone("201", COLLEAGUE) as colleague:
-                await line.caller.call("100")
-                await talk_to(line.caller, colleague)
+        for fallback, cause in (("200", GOES_ON), ("", IS_OVER)):
+            async with running(hotline, FALLBACK_NUMBER=fallback) as (bot, _, model):
+                model.failing = 401
+                async with call(bot) as caller:
+                    await ends(caller, cause)
+                await bot.sessions_end()
 
     network.run(calls)
 
 
-def test_a_call_out(hotline: bots.Project) -> None:
-    """The person who is called speaks first; the model knows whom it called."""
+def test_a_full_bot_and_one_that_stops(hotline: bots.Project) -> None:
+    async def status(bot: bots.Bot) -> int:
+        async with aiohttp.ClientSession(headers=AsteriskLine.signature({}, "")) as http:
+            with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                await http.ws_connect(f"{bot.url}/asterisk/{TOKEN}", protocols=["media"])
+            return refused.value.status
 
     async def calls() -> None:
-        key = {"SERVER_API_KEY": "a-server-key"}
-        async with running(hotline, **key, **ARI) as line:
-            async with telephone("201", COLLEAGUE) as person, aiohttp.ClientSession() as http:
-                wanted = {"phone_number": "201", "data": {"customer": "Ada"}}
-                head = {"Authorization": "Bearer a-server-key"}
-                url = f"{line.bot.url}/dialout"
-                async with http.post(url, json=wanted, headers=head) as response:
-                    assert response.status == 200, await response.text()
-                await until(person.talks.is_set, 15)
-                await until(lambda: "Connected" in line.bot.log, 10)
-                await asyncio.sleep(1)
-                assert speech.loudness(person.heard) < 10, "the bot spoke first"
-                await person.say(QUESTION)
-                await person.hear(ANSWER)
-                told = str(line.services.requests("openai", "chat"))
-                assert "number that was called is" in told and "201" in told
-            await line.bot.sessions_end()
-            assert line.bot.errors() == []
+        limits = {"MAX_SESSIONS": "1", "DRAIN_SECONDS": "3"}
+        async with running(hotline, **limits) as (bot, _, _), call(bot) as caller:
+            await caller.hear(GREETING)
+            assert await status(bot) == 503
+            assert (await bot.metrics())["bot_sessions_refused_total"] == 1
+            bot.process.terminate()
+            await asyncio.sleep(0.5)
+            assert await status(bot) == 503
+            await ends(caller, GOES_ON)  # after DRAIN_SECONDS
+            await asyncio.wait_for(bot.process.wait(), 20)
 
     network.run(calls)
 
 
-def test_ten_calls_at_once(hotline: bots.Project) -> None:
-    """All are greeted and answered, without gaps in what they hear."""
+def test_a_long_answer_does_not_overrun_the_queue(hotline: bots.Project) -> None:
+    """An Asterisk that plays nothing for a while says so, and all is heard later."""
 
     async def calls() -> None:
-        async with running(hotline, MAX_SESSIONS="10") as line:
-            async with contextlib.AsyncExitStack() as stack:
-                callers = [
-                    await stack.enter_async_context(telephone(f"49301{n:02}", 5300 + n))
-                    for n in range(10)
-                ]
-                await asyncio.gather(*(caller.call("100") for caller in callers))
-                await asyncio.gather(*(caller.hear(GREETING) for caller in callers))
-                await asyncio.gather(*(caller.say(QUESTION) for caller in callers))
-                await asyncio.gather(*(caller.hear(ANSWER) for caller in callers))
-            await line.bot.sessions_end()
-            metrics = await line.bot.metrics()
-            assert metrics["bot_sessions_started_total"] == 10
-            assert metrics['bot_sessions_ended_total{why="left"}'] == 10
-            assert line.bot.errors() == []
+        async with running(hotline) as (bot, _, _), call(bot) as caller:
+            await caller.hear(GREETING)
+            await caller.say(REQUEST)
+            await caller.listens()
+            await caller.line.ws.send_str("MEDIA_XOFF")
+            await asyncio.sleep(1)
+            queued = len(caller.line.queue)
+            await asyncio.sleep(2)
+            assert len(caller.line.queue) <= queued, "the bot sends on"
+            await caller.line.ws.send_str("MEDIA_XON")
+            await caller.hear(STORY)
+            assert bot.errors() == []
 
     network.run(calls)
 
 
-def test_the_commands_of_deploy_md(hotline: bots.Project) -> None:
-    """They show that all is in place, and make a call without a telephone."""
-
+def test_a_recording_has_the_rate_of_the_line(hotline: bots.Project) -> None:
     async def calls() -> None:
-        async with running(hotline) as line:
-            assert "chan_websocket.so" in await line.exchange.rx("module show like websocket")
-            assert "reloaded" in await line.exchange.rx("dialplan reload")
-            assert "'talk'" in await line.exchange.rx("dialplan show bot")
-            await line.exchange.rx("module reload res_websocket_client.so")
-            await line.exchange.rx("channel originate Local/100@bot application Wait 10")
-            await until(lambda: "Connected" in line.bot.log, 15)
-            assert "Connected" in line.bot.log
+        async with running(hotline, RECORD="always") as (bot, _, _):
+            async with call(bot) as caller:
+                await caller.hear(GREETING)
+            await bot.sessions_end()
+            [recording] = (hotline.server / "recordings").glob("*.wav")
+            assert int.from_bytes(recording.read_bytes()[24:28], "little") == 16000
 
     network.run(calls)
 
 
-def test_asterisk_on_the_same_machine_needs_no_password(hotline: bots.Project) -> None:
-    """With bot.py, as README.md starts it."""
+def test_bot_py_on_ones_own_machine(hotline: bots.Project) -> None:
+    """It needs no password there, and refuses to listen to others without one."""
+    (hotline.server / ".env").write_text(
+        "".join(f"{k}={v}\n" for k, v in (KEYS | {"COLLEAGUE": "201"}).items())
+    )
+    options = ("-t", "asterisk", "--host", "0.0.0.0", "--port", "0")
+    done = bots.run("uv", "run", "bot.py", *options, cwd=hotline.server, env=bots.plain_env())
+    assert done.returncode == 1 and "Set PHONE_TOKEN and ASTERISK_PASSWORD" in done.stderr
 
     async def calls() -> None:
-        nothing: Mapping[str, str] = {}
-        async with greeted(hotline, "bot.py", **nothing) as line:
-            await line.caller.say(QUESTION)
-            await line.caller.hear(ANSWER)
-            assert line.bot.errors() == []
+        access = {"PHONE_TOKEN": "", "ASTERISK_PASSWORD": ""}
+        async with running(hotline, "bot.py", **access) as (bot, _, _):
+            async with socket_clients.call(AsteriskCaller, bot.url) as caller:
+                await caller.hear(GREETING)
+            assert "Asterisk connects to" not in bot.log  # said with -t asterisk
+            assert bot.errors() == []
 
     network.run(calls)

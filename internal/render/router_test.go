@@ -140,8 +140,8 @@ func TestAsteriskAlone(t *testing.T) {
 		t.Error(selfHost)
 	}
 	for path, words := range map[string][]string{
-		"README.md":        {"Over Asterisk", "uv run bot.py -t asterisk", "!YOUR_TUNNEL_HOST", "!The carrier"},
-		"DEPLOY.md":        {"websocket_client.conf", "[bot-out]", "!</Connect>", "!by the minute of the call"},
+		"README.md":        {"Over Asterisk", "bot.py -t asterisk", "!YOUR_TUNNEL_HOST", "!The carrier"},
+		"DEPLOY.md":        {"websocket_client.conf", "[bot-out]", "!</Connect>", "!minute of the call"},
 		"deploy/README.md": {"/asterisk/YOUR_PHONE_TOKEN", "!<Response>"},
 	} {
 		for _, word := range words {

@@ -13,7 +13,6 @@ import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 from fastapi import FastAPI
 from pipecat.runner import run as runner
@@ -162,9 +161,6 @@ class Arguments(argparse.ArgumentParser):
 
     def parse_args(self, *args, **options):
         chosen = super().parse_args(*args, **options)
-        if self._takes_asterisk:
-            asterisk: Any = importlib.import_module("vbot.asterisk")
-            asterisk.check_address(chosen.host)
         try:
             socket.create_server((chosen.host, chosen.port)).close()
         except OSError as e:

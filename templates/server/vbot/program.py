@@ -34,6 +34,9 @@ def run(
     for begin in background:
         begin()
     bot = local.prepare(app, bot)
+    if "asterisk" in transports:
+        development: Any = importlib.import_module("vbot.asterisk.development")
+        development.serve(app, bot)
     if load:
         load()
     if "dialin" in transports or "call" in transports:
@@ -41,7 +44,4 @@ def run(
         daily.guard(app, transports)
         if "call" in transports:
             daily.take_calls(app, bot)
-    if "asterisk" in transports:
-        development: Any = importlib.import_module("vbot.asterisk.development")
-        development.serve(app, bot)
     main(local.Arguments(takes_asterisk="asterisk" in transports))

@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, HTTPException, WebSocket
+from pipecat.runner import run as runner
 from pipecat.runner.types import RunnerArguments
 from starlette.responses import PlainTextResponse
 
@@ -14,7 +15,13 @@ from vbot.asterisk.calls import SUBPROTOCOL
 
 
 def serve(app: FastAPI, bot: Callable[[RunnerArguments], Awaitable[None]]) -> None:
-    """Add the address for calls, and POST /dialout, to the framework's development runner."""
+    """Add the address for calls, and POST /dialout, to the framework's development runner.
+
+    Stops the program if other machines may connect calls, and nothing keeps them out.
+    """
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--host", default=runner.RUNNER_HOST)
+    asterisk.check_address(parser.parse_known_args()[0].host)
 
     @app.websocket("/asterisk")
     @app.websocket("/asterisk/{token}")
