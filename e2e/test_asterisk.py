@@ -23,6 +23,7 @@ from services import Call, Cartesia, Deepgram, OpenAI
 from standins import StandIns
 from test_handing_over import HAND_OVER, edit, set_hours
 from test_phones import REQUEST, STORY, interrupts
+from test_voicemail import MACHINE, Classifying
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
 TOKEN = "0123456789abcdef"
@@ -54,9 +55,11 @@ async def running(
     values = {**KEYS, **ACCESS, "COLLEAGUE": "201", "RECORD": "never", **env}
     lines = (f"{name}={value}\n" for name, value in values.items())
     (hotline.server / ".env").write_text("".join(lines))
-    model = OpenAI(KEYS["OPENAI_API_KEY"], GREETING, ANSWERS | {"DTMF: 5#": ANSWER})
+    model = Classifying(KEYS["OPENAI_API_KEY"], GREETING, ANSWERS | {"DTMF: 5#": ANSWER})
     services = StandIns(
-        Deepgram(KEYS["DEEPGRAM_API_KEY"], [*ANSWERS, GREETING, ANSWER, STORY, BYE, PUT]),
+        Deepgram(
+            KEYS["DEEPGRAM_API_KEY"], [*ANSWERS, GREETING, ANSWER, STORY, BYE, PUT, MACHINE[0]]
+        ),
         model,
         Cartesia(KEYS["CARTESIA_API_KEY"]),
     )
@@ -158,6 +161,25 @@ def test_a_long_answer_does_not_overrun_the_queue(hotline: bots.Project) -> None
             assert len(caller.line.queue) <= queued, "the bot sends on"
             await caller.line.ws.send_str("MEDIA_XON")
             await caller.hear(STORY)
+            assert bot.errors() == []
+
+    network.run(calls)
+
+
+def test_a_machine_answers_a_call_out(hotline: bots.Project) -> None:
+    """The bot hangs up, and the dialplan does not go on."""
+
+    async def calls() -> None:
+        async with running(hotline) as (bot, services, _):
+            headers = AsteriskLine.signature({}, "")
+            more = f"/{TOKEN}?call=out&to=201&channel=Local%2F201"
+            async with socket_clients.call(
+                AsteriskCaller, bot.url, more, headers=headers
+            ) as machine:
+                await machine.say(MACHINE[0])
+                await ends(machine, IS_OVER)
+            assert "A machine answered" in bot.log and not machine.sent.strip(b"\0")
+            assert services.requests("openai", "classify")
             assert bot.errors() == []
 
     network.run(calls)

@@ -28,7 +28,7 @@ from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
 
 from fakes import SENTENCES, Line, passing
-from vbot import asterisk, calls, facts, transports
+from vbot import asterisk, calls, facts, local, transports
 from vbot.asterisk import development
 from vbot.asterisk.calls import call_data
 from vbot.asterisk.serializer import AsteriskFrameSerializer, OneReader, read_event
@@ -486,6 +486,27 @@ def test_asterisk_refuses_the_call(ari: list[Any], monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("SERVER_API_KEY", "a-key")
     monkeypatch.setattr(calls, "post", refuses)
     assert asked({"phone_number": "200"})[0] == 502
+
+
+@pytest.mark.parametrize("takes_asterisk", [True, False])
+def test_the_runner_knows_the_transport(takes_asterisk: bool, capsys: Any) -> None:
+    parser = local.Arguments(takes_asterisk=takes_asterisk)
+    parser.add_argument("-t", "--transport", choices=["daily"])
+    parser.add_argument("--host", default="localhost")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--direct")
+    if takes_asterisk:
+        assert parser.parse_args(["-t", "asterisk"]).transport == "asterisk"
+        return
+    with pytest.raises(SystemExit):
+        parser.parse_args(["-t", "asterisk"])
+    assert "invalid choice" in capsys.readouterr().err
+
+
+def test_a_bot_for_other_machines_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["bot.py", "--host", "0.0.0.0"])
+    with pytest.raises(SystemExit, match="Set PHONE_TOKEN and ASTERISK_PASSWORD"):
+        Served()
 
 
 def test_the_check_of_a_token_for_bot_py(monkeypatch: pytest.MonkeyPatch) -> None:
