@@ -43,7 +43,7 @@ GOES_ON, IS_OVER = 38, 16  # causes: the dialplan's next line, the end of the ca
 def hotline(vbot: Path) -> bots.Project:
     project = bots.installed(vbot, "pbx", "-t", "asterisk", "--self-host", "--recording", *CASCADE)
     edit(project, HAND_OVER)
-    recipes.follow(project, "AGENTS.md", "Keys that the caller presses", recipes.callers_keys)
+    recipes.follow(project, "RECIPES.md", "Keys that the caller presses", recipes.callers_keys)
     set_hours(project, "time.weekday() > 6")
     return project
 
@@ -52,7 +52,7 @@ def hotline(vbot: Path) -> bots.Project:
 async def running(
     hotline: bots.Project, script: str = "self_host.py", **env: str
 ) -> AsyncIterator[tuple[bots.Bot, StandIns, OpenAI]]:
-    values = {**KEYS, **ACCESS, "COLLEAGUE": "201", "RECORD": "never", **env}
+    values = {**KEYS, **ACCESS, "COLLEAGUE": "201", "TIME_ZONE": "UTC", "RECORD": "never", **env}
     lines = (f"{name}={value}\n" for name, value in values.items())
     (hotline.server / ".env").write_text("".join(lines))
     answers = ANSWERS | {"DTMF: 5#": ANSWER, MACHINE[0]: "Oh, hello."}
@@ -200,7 +200,7 @@ def test_a_recording_has_the_rate_of_the_line(hotline: bots.Project) -> None:
 def test_bot_py_on_ones_own_machine(hotline: bots.Project) -> None:
     """It needs no password there, and refuses to listen to others without one."""
     (hotline.server / ".env").write_text(
-        "".join(f"{k}={v}\n" for k, v in (KEYS | {"COLLEAGUE": "201"}).items())
+        "".join(f"{k}={v}\n" for k, v in (KEYS | {"COLLEAGUE": "201", "TIME_ZONE": "UTC"}).items())
     )
     options = ("-t", "asterisk", "--host", "0.0.0.0", "--port", "0")
     done = bots.run("uv", "run", "bot.py", *options, cwd=hotline.server, env=bots.plain_env())

@@ -51,7 +51,7 @@ HERE, THERE = "This is the reception desk speaking.", "I have a question about m
 @pytest.fixture(scope="module")
 def hotline(vbot: Path) -> bots.Project:
     project = bots.installed(vbot, "asterisk", "-t", "asterisk", "--self-host", *CASCADE)
-    recipes.follow(project, "AGENTS.md", "Keys that the caller presses", recipes.callers_keys)
+    recipes.follow(project, "RECIPES.md", "Keys that the caller presses", recipes.callers_keys)
     edit(project, HAND_OVER)
     set_hours(project, "time.weekday() > 6")
     return project
@@ -78,7 +78,7 @@ class Line:
 async def running(
     hotline: bots.Project, script: str = "self_host.py", **env: str
 ) -> AsyncIterator[Line]:
-    values = {**KEYS, **ACCESS, "COLLEAGUE": "201", **env}
+    values = {**KEYS, **ACCESS, "COLLEAGUE": "201", "TIME_ZONE": "UTC", **env}
     lines = (f"{name}={value}\n" for name, value in values.items())
     (hotline.server / ".env").write_text("".join(lines))
     model = Classifying(KEYS["OPENAI_API_KEY"], GREETING, ANSWERS)
