@@ -311,7 +311,7 @@ var (
 		Key:  "deploy_to_cloud",
 		Flag: "deploy-to-cloud",
 		Help: "write Dockerfile and cloud-deploy.toml " +
-			"(default: yes, except with only LiveKit or a model on localhost)",
+			"(default: yes, except with LiveKit or Asterisk alone, or a model on localhost)",
 		Default: true,
 		Order:   15,
 		Shared:  AskWhere,

@@ -713,6 +713,7 @@ func TestSelfHostRequires(t *testing.T) {
 		"twilio": `["PHONE_TOKEN"] [prometheus-client>=0.22,<1]`,
 		"plivo": `["PHONE_TOKEN" vbot.Needs("BOT_PUBLIC_URL", "DOMAIN")] ` +
 			`[prometheus-client>=0.22,<1 plivo>=4.59,<5]`,
+		"asterisk":          `["PHONE_TOKEN" "ASTERISK_PASSWORD"] [prometheus-client>=0.22,<1]`,
 		"daily_pstn_dialin": `["DAILY_HMAC_SECRET"] [prometheus-client>=0.22,<1]`,
 		"smallwebrtc":       `[vbot.Needs("TURN_URL", if_set="TURN_SECRET")] [prometheus-client>=0.22,<1]`,
 	} {
@@ -1169,6 +1170,7 @@ func TestStartCommand(t *testing.T) {
 		{"livekit", "uv run bot.py -t livekit", "open the address that it prints"},
 		{"twilio", "uv run bot.py -t twilio -x YOUR_TUNNEL_HOST", "README.md says how to reach the bot"},
 		{"plivo livekit", "uv run bot.py -t livekit", "open the address that it prints"},
+		{"asterisk", "uv run bot.py -t asterisk", "README.md says how to reach the bot"},
 		{"websocket", "uv run bot.py", "README.md says how to reach the bot"},
 		{"twilio smallwebrtc", "uv run bot.py", "open http://localhost:7860 and talk"},
 	} {

@@ -53,8 +53,9 @@ def test_tests_do_not_read_it(env: Path) -> None:
     assert "A" not in os.environ
 
 
-def test_the_forms_of_variables(env: Path) -> None:
+def test_the_forms_of_variables(env: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong number is named at the start, not by a traceback in the first call."""
+    monkeypatch.setattr(settings, "ASTERISK", env / "none")
     os.environ |= {"PORT": "any", "MAX_SESSIONS": "many", "FALLBACK_NUMBER": "911"}
     env.write_text("SILENCE_SECONDS=2.5\nSTARTS_PER_MINUTE=1.5\nDRAIN_SECONDS=\n")
     with pytest.raises(SystemExit) as stopped:
@@ -64,6 +65,17 @@ def test_the_forms_of_variables(env: Path) -> None:
         "MAX_SESSIONS in .env must be like 4.",
         "STARTS_PER_MINUTE in .env must be like 6.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "is_right"), [("911", True), ("+49301234", True), ("1;2", False)]
+)
+def test_asterisk_connects_callers_to_extensions(number: str, is_right: bool, env: Path) -> None:
+    os.environ["FALLBACK_NUMBER"] = number
+    if is_right:
+        return settings.load()
+    with pytest.raises(SystemExit, match="FALLBACK_NUMBER in .env must be like 200 or"):
+        settings.load()
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,9 @@ def run(
         begin()
     bot = local.prepare(app, bot)
     records.start()  # once the log is set up
+    if "asterisk" in transports:
+        development: Any = importlib.import_module("vbot.asterisk.development")
+        development.serve(app, bot)
     if load:
         load()
     if "dialin" in transports or "call" in transports:
@@ -42,4 +45,4 @@ def run(
         daily.guard(app, transports)
         if "call" in transports:
             daily.take_calls(app, bot)
-    main(local.Arguments())
+    main(local.Arguments(takes_asterisk="asterisk" in transports))
