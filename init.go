@@ -34,9 +34,9 @@ var initCommand = cli.Command{
 	Results: cli.Results{
 		"":                 scaffold.Written{},
 		"check":            scaffold.Compared{},
-		"dry-run":          bot.Defaults(),
-		"list-options":     bot.Sections[[]string]{},
-		"describe-options": bot.Sections[[]bot.ServiceInfo]{},
+		"dry-run":          scaffold.Preview{Config: bot.Defaults()},
+		"list-options":     cli.Document{Value: bot.Sections[[]string]{}},
+		"describe-options": cli.Document{Value: bot.Sections[[]bot.ServiceInfo]{}},
 	},
 }
 
@@ -185,7 +185,7 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 		return nil, err
 	}
 	r.job.ListFiles = !tty.IsTerminal(env.Stderr)
-	jobEnv := scaffold.Env{Version: version, Catalog: cat, Path: env.Path, Note: env.Note}
+	jobEnv := scaffold.Env{Version: version, Catalog: cat, Path: env.Path, Note: env.Note, Warn: env.Warn}
 	if canAsk(env) {
 		jobEnv.Confirm = func(ctx context.Context, question string) error {
 			return mustConfirm(ctx, env, question, "written")
@@ -387,24 +387,20 @@ func (r *initRun) describe(env *cli.Env, kind string) (report.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if env.JSON {
+		return cli.Document{Value: bot.Describe(cat, kind)}, nil
+	}
 	return description{cat, kind}, nil
 }
 
-// A description is the result of --describe-options.
+// A description is the result of --describe-options for people.
 type description struct {
 	cat  *catalog.Catalog
 	kind string // of service, or ""
 }
 
-// JSON has the services under the same keys as --list-options.
-func (d description) JSON() any { return bot.Describe(d.cat, d.kind) }
-
 // Text has a paragraph for each service.
-func (d description) Text(out *report.Printer) {
-	if !out.JSON() { // do not build text that is not printed
-		out.Print(bot.DescribeText(d.cat, d.kind))
-	}
-}
+func (d description) Text(out *report.Printer) { out.Print(bot.DescribeText(d.cat, d.kind)) }
 
 // openCatalog returns the catalog with the services in the folder that --catalog or
 // VBOT_CATALOG names. Nothing in it is run, and links that lead out of it are not

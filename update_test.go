@@ -231,7 +231,7 @@ func TestLineEndsOfGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range answer.Files {
-		if data, ok := after["target/"+f.Path]; ok && f.SHA256 != filetest.Sum(data) {
+		if data, ok := after["target/"+f.Path]; ok && string(f.SHA256) != filetest.Sum(data) {
 			t.Errorf("the hash of %s is not that of the file", f.Path)
 		}
 	}

@@ -114,7 +114,7 @@ func (s *Service) refuse(problems *report.Problems, line int, format string, arg
 	if line > 0 {
 		at += fmt.Sprintf(":%d", line)
 	}
-	problems.Add(at, at, format, args...)
+	problems.Add(at, at, format, args...).AtLine = report.Number(line)
 }
 
 // IDs returns the ids of services; it is never nil, because JSON would have null.

@@ -54,7 +54,7 @@ func JSONOf(r report.Result) any {
 	return r
 }
 
-// A Document is a result that is JSON even without --json.
+// A Document is a result that is JSON even without --json. Its form is fixed: it has no warnings.
 type Document struct{ Value any }
 
 // Text prints the document.

@@ -9,10 +9,10 @@ import (
 
 // A HelpPage is the JSON of a help page.
 type HelpPage struct {
-	Command  string   `json:"command"`
-	Page     string   `json:"page"`
-	Commands []string `json:"commands"`
-	Options  []Option `json:"options"`
+	Command  string   `json:"command" about:"the command as typed"`
+	Page     string   `json:"page" about:"text of the page"`
+	Commands []string `json:"commands" about:"names of the commands below it"`
+	Options  []Option `json:"options" about:"options of the command"`
 }
 
 // Text prints the page.

@@ -24,11 +24,11 @@ type Flags struct {
 	section int                // the section of the help page for the next option
 
 	// What the command line gives.
-	json    bool
-	noInput bool
-	given   map[*Option]string // the options that were given, with their last values
-	notes   []string           // messages that do not stop the command, such as about repeated options
-	wanting string             // the last option, if its value is missing, or ""
+	json     bool
+	noInput  bool
+	given    map[*Option]string // the options that were given, with their last values
+	warnings []report.Warning   // such as about repeated options
+	wanting  string             // the last option, if its value is missing, or ""
 	// earlyExit runs instead of the command if an option asks for it; nil if none does.
 	earlyExit RunnerFunc
 }
@@ -49,9 +49,9 @@ func newFlags(inv *invocation) *Flags {
 
 // An Option is an option as the help page shows it.
 type Option struct {
-	Names       []string `json:"names"` // as typed: "-n", "--name"
-	Placeholder string   `json:"value"` // of its value: "NAME"; "" for a switch
-	About       string   `json:"about"`
+	Names       []string `json:"names" about:"as typed: -n, --name"`
+	Placeholder string   `json:"value" about:"placeholder of its value; empty for a switch"`
+	About       string   `json:"about" about:"what it does"`
 
 	Key string `json:"-"` // its name in problems; by default the long one, without hyphens
 	// Repeatable says that all its values count, not only the last one.
@@ -177,8 +177,9 @@ func (f *Flags) ToggleFunc(names, about string, put func(on bool)) *Option {
 // Ignored registers an option of another tool that has no effect here. why is for the help page and for a
 // note when it is given.
 func (f *Flags) Ignored(name, why string) {
-	note := func(bool) { f.notes = append(f.notes, dashed(name)+" has no effect: "+why) }
-	f.add(name, "", "ignored: "+why, boolean(true, note)).ignored = true
+	warning := report.Warning{Field: name, Message: dashed(name) + " has no effect: " + why}
+	warn := func(bool) { f.warnings = append(f.warnings, warning) }
+	f.add(name, "", "ignored: "+why, boolean(true, warn)).ignored = true
 }
 
 // An OptionalValueFlag is an option whose value may be left out, such as --wait and --wait=30s.

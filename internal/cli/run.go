@@ -30,6 +30,7 @@ func newInvocation(root *Command) *invocation {
 // Run runs the command of the tree that args name, prints its result or failure, and returns the exit
 // code. It does not exit itself, so that every defer runs; a second signal does.
 func Run(ctx context.Context, root *Command, args []string, e *Env) int {
+	e.Warnings = &[]report.Warning{}
 	result, err := newInvocation(root).dispatch(ctx, args, e)
 	if notPrinted := e.print(result, err); err == nil {
 		err = notPrinted
@@ -57,6 +58,9 @@ func (e *Env) print(result report.Result, err error) error {
 	}
 	if err != nil {
 		v = report.As(err).JSON(v)
+	}
+	if _, isDocument := result.(Document); v != nil && (err != nil || !isDocument) {
+		v = report.Joined{v, report.Warnings{Warnings: *e.Warnings}}
 	}
 	if e.JSON && v != nil {
 		out.Stdout = nil
@@ -96,8 +100,8 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 		list := strings.Join(names, ", ")
 		return nil, report.Usagef("missing command (%s); see `%s --help`", list, inv.path)
 	}
-	for _, note := range flags.notes {
-		e.Note("%s", note)
+	for _, w := range flags.warnings {
+		e.Warn(w.Field, "", "%s", w.Message)
 	}
 	if e.HandleSignals && !inv.command.EndsAtOnce {
 		ctx = untilSignal(ctx, e)

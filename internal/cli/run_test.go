@@ -109,7 +109,7 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 		stderr string
 	}{
 		{line: "greet Ann", stdout: "hello Ann\n", stderr: "that was Ann\n"},
-		{line: "greet Ann --json", stdout: "{\n  \"name\": \"Ann\"\n}\n", stderr: "that was Ann\n"},
+		{line: "greet Ann --json", stdout: "{\n  \"name\": \"Ann\",\n  \"warnings\": []\n}\n", stderr: "that was Ann\n"},
 		{
 			line: "greet Ann --fail late", code: 3,
 			stdout: "hello Ann\n", stderr: "that was Ann\nerror: too late\n",
@@ -180,7 +180,8 @@ func TestFailureInJSON(t *testing.T) {
   },
   "result": {
     "name": "Ann"
-  }
+  },
+  "warnings": []
 }
 `
 	if stdout != want || code != 3 {

@@ -39,6 +39,7 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems re
 	for _, f := range faults {
 		at := fmt.Sprintf("%s:%d", label, f.Line)
 		problem := problems.Add(at, at, "%s", f.Message)
+		problem.AtLine = report.Number(f.Line)
 		if f.IsEmpty {
 			problem.Hint = "--skip-empty leaves out keys without a value"
 		}
