@@ -65,7 +65,6 @@ func newInit(f *cli.Flags) cli.Runner {
 		Name:        "diff",
 		Placeholder: "FILE",
 		About:       "with --check or --update, print a patch, of one file or of all; write nothing",
-		Accepts:     "a path in the project, such as server/bot.py",
 		Recognize:   func(string) string { return "" },
 		Put:         r.putDiff,
 	})

@@ -90,6 +90,7 @@ func commandTree() *cli.Command {
 					listCommand,
 					setCommand,
 					checkCommand,
+					waitCommand,
 					unsetCommand,
 					deleteCommand,
 					imagePullCommand,

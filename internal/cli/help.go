@@ -21,9 +21,7 @@ func (h HelpPage) Text(out *report.Printer) { out.Print(h.Page) }
 // helpPage returns the help page and, for scripts, its parts.
 func (inv *invocation) helpPage(flags *Flags) HelpPage {
 	out := HelpPage{Command: inv.path, Page: inv.page(flags), Commands: []string{}, Options: []Option{}}
-	for _, c := range inv.command.Sub {
-		out.Commands = append(out.Commands, c.Name)
-	}
+	out.Commands = append(out.Commands, inv.command.names()...)
 	if strings.Contains(inv.command.page, optionsMark) {
 		for _, o := range flags.options {
 			out.Options = append(out.Options, *o)

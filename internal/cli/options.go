@@ -75,8 +75,9 @@ type Option struct {
 // A value is the flag.Value of an option.
 type value struct {
 	put        func(text string) error
-	standalone bool   // the value may be left out, and is given only as --x=v
-	accepts    string // describes the accepted values; "" if Allowed of the option lists them
+	standalone bool // the value may be left out, and is given only as --x=v
+	// fault says what is wrong with a text that put refuses; nil if Allowed of the option lists what it takes.
+	fault func(text string) string
 	// recognize is for a value that was typed after a space: it returns the value that next means, or "" if
 	// next is an argument. It may be nil unless standalone.
 	recognize func(next string) string
@@ -129,7 +130,7 @@ func (f *Flags) Func(names, placeholder, about string, put func(text string)) *O
 func boolean(on bool, put func(bool)) value {
 	return value{
 		standalone: true,
-		accepts:    "true or false",
+		fault:      func(string) string { return "must be true or false" },
 		recognize:  truth,
 		put: func(text string) error {
 			is, err := strconv.ParseBool(text)
@@ -186,8 +187,9 @@ func (f *Flags) Ignored(name, why string) {
 type OptionalValueFlag struct {
 	Name, Placeholder, About string
 
-	Accepts string                  // describes the accepted values; "" if Allowed of the option lists them
-	Put     func(text string) error // gets "true" if there is no value
+	Put func(text string) error // gets "true" if there is no value
+	// Fault says what is wrong with a text that Put refuses; nil if Allowed of the option lists what it takes.
+	Fault func(text string) string
 	// Recognize is for a value that was typed after a space by mistake: it returns the value that the word
 	// means, or "" if the word is an argument.
 	Recognize func(word string) string
@@ -198,7 +200,7 @@ func (f *Flags) OptionalValue(o OptionalValueFlag) *Option {
 	return f.add(o.Name, o.Placeholder, o.About, value{
 		put:        o.Put,
 		standalone: true,
-		accepts:    o.Accepts,
+		fault:      o.Fault,
 		recognize:  func(next string) string { return cmp.Or(o.Recognize(next), truth(next)) },
 	})
 }

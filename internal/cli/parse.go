@@ -107,8 +107,8 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		return taken, f.checkRepeated(o, typed)
 	}
 	f.json = f.json || name == "json" // a caller that misspells its value still expects JSON
-	if v.accepts != "" {
-		return taken, refuse("must be " + v.accepts)
+	if v.fault != nil {
+		return taken, refuse(v.fault(typed))
 	}
 	all, _ := o.Allowed()
 	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))

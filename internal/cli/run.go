@@ -93,11 +93,7 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	case len(problems) > 0:
 		return nil, &report.Failure{Code: report.Usage, Problems: problems}
 	case runner == nil:
-		var names []string
-		for _, sub := range inv.command.Sub {
-			names = append(names, sub.Name)
-		}
-		list := strings.Join(names, ", ")
+		list := strings.Join(inv.command.names(), ", ")
 		return nil, report.Usagef("missing command (%s); see `%s --help`", list, inv.path)
 	}
 	for _, w := range flags.warnings {
@@ -158,7 +154,11 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 	if inv.command != inv.root {
 		inv.root.New(flags) // --version works everywhere
 	}
-	asJSON := flags.Bool("json", "print the result as JSON", &flags.json)
+	printJSON := boolean(true, func(on bool) { flags.json = on })
+	printJSON.fault = func(string) string { return "takes no list of fields; it prints all" }
+	asJSON := flags.add("json", "", "print the result as JSON", printJSON)
+	flags.named["no-json"] = asJSON
+	flags.set.Var(boolean(false, func(on bool) { flags.json = on }), "no-json", "")
 	noInput := flags.add("no-input", "", "never ask", boolean(true, func(on bool) { flags.noInput = on }))
 	flags.options = nil // only one page shows --version, and these two come last
 	if inv.command.New != nil {

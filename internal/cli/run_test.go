@@ -127,7 +127,7 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 		{line: "greet", code: 2, stderr: "error: NAME: missing\n"},
 		{line: "greet a b", code: 2, stderr: "error: tool greet takes at most 1 argument, got 2\n"},
 		{line: "", code: 2, stderr: "tool greets.\n"},
-		{line: "--json", code: 2, stderr: "error: missing command (greet, weather); see `tool --help`\n"},
+		{line: "--json", code: 2, stderr: "error: missing command (greet); see `tool --help`\n"},
 		{line: "gret", code: 2, stderr: "error: unknown command \"gret\" (did you mean `tool greet`?); " +
 			"see `tool --help`\n"},
 		{

@@ -40,7 +40,7 @@ var codes = []string{
 type Failure struct {
 	Code       string // one of the codes above
 	Message    string // "" if the problems say everything
-	Problems   []Problem
+	Problems   Problems
 	Hint       string // what to do next; printed last
 	Retryable  bool   // the same command may succeed later
 	HTTPStatus int    // of the API's response; 0 if there was none
@@ -208,7 +208,7 @@ func As(err error) *Failure {
 		return f
 	}
 	if errors.Is(err, context.Canceled) {
-		return Interruption()
+		return &Failure{Code: Interrupted, Message: "interrupted", Retryable: true}
 	}
 	return &Failure{Code: Failed, Message: err.Error(), Err: err}
 }
@@ -246,7 +246,11 @@ func IOError(attempt string, err error) *Failure {
 // Cancelled returns the failure of a run that a person ended before it changed anything.
 // code is Declined or Interrupted; done is a word for the change, such as "written".
 func Cancelled(code, done string) *Failure {
-	return &Failure{Code: code, Message: "cancelled; nothing was " + done, Retryable: code == Interrupted}
+	how := "cancelled"
+	if code == Interrupted {
+		how = "interrupted"
+	}
+	return &Failure{Code: code, Message: how + "; nothing was " + done, Retryable: code == Interrupted}
 }
 
 // Interruption returns the failure of a run that ended before it wrote anything.
