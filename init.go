@@ -205,6 +205,8 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 			return nil, err
 		}
 		r.job.Mode = scaffold.GenerateGuides
+		const guidesOnly = "writing only guides for a coding agent, and no bot: no option describes one"
+		env.Warn("config", "", guidesOnly)
 	}
 	r.job.Target = cmp.Or(r.job.Target, ".")
 	return r.job.Run(ctx, jobEnv)

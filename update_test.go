@@ -678,7 +678,8 @@ func TestRestoringCommand(t *testing.T) {
 	r := vbot(t, dir, "init", "target", "--update")
 	r.wantCode(t, 0)
 	section(t, "update/update.txt", "deleted", r.transcript(dir))
-	_, line, _ := strings.Cut(strings.TrimSpace(r.stderr), "to restore what you deleted: ")
+	_, line, _ := strings.Cut(r.stderr, "to restore what you deleted: ")
+	line, _, _ = strings.Cut(line, "\n")
 	first, second, ok := strings.Cut(line, " | ")
 	if !ok {
 		t.Fatal(r.stderr)

@@ -42,8 +42,8 @@ func ParseConfig(name string, data []byte) (Values, report.Problems) {
 	return p.values, p.problems
 }
 
-// afterConfig are the keys that --dry-run --json prints after the configuration. A configuration file may have
-// them, and they mean nothing there.
+// afterConfig are the keys that --dry-run --json prints after the configuration. A configuration file may
+// have them, and they mean nothing there.
 var afterConfig = []string{"files", "variables", "warnings"}
 
 // A configParser reads one configuration file.

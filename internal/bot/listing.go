@@ -76,7 +76,7 @@ type VariableInfo struct {
 	Unless   report.OrNull `json:"required_unless" about:"variable that replaces it"`
 	With     report.OrNull `json:"required_with" about:"needed if this one is set"`
 	Without  report.OrNull `json:"refused_with" about:"refused if this one is set"`
-	Kind     string        `json:"kind" enum:"secret,id,model,voice,region,url,path" about:"what its value is"`
+	Kind     string        `json:"kind" enum:"secret,id,model,voice,region,url,path" about:"kind of value"`
 	Default  report.OrNull `json:"default" about:"its value if unset"`
 	Other    report.OrNull `json:"default_variable" about:"variable whose value is the default"`
 	Note     string        `json:"note" about:"what it is"`
@@ -91,7 +91,7 @@ type ServiceInfo struct {
 	Extras    []string       `json:"extras" about:"extras of pipecat-ai"`
 	Needs     []string       `json:"needs" about:"what else it needs"`
 	Hosts     []string       `json:"hosts" about:"hosts that it contacts"`
-	Language  report.OrNull  `json:"language" enum:"told,fixed,auto,voice,null" about:"how it gets the language"`
+	Language  report.OrNull  `json:"language" enum:"told,fixed,auto,voice,null" about:"how it gets one"`
 	Languages []string       `json:"languages" about:"those to choose from, or that it knows"`
 }
 

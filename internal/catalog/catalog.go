@@ -173,10 +173,10 @@ func (c *Catalog) OfModel(kind, model string) *Service {
 	return nil
 }
 
-// FirstNames returns the first names of as many services as fit on a line. others says where to
-// find the rest.
-func FirstNames(services []*Service, others string) string {
-	line := "allowed: "
+// FirstNames returns the first names of as many services as fit on a line, which begins with start. others
+// says where to find the rest.
+func FirstNames(start string, services []*Service, others string) string {
+	line := start + ": "
 	for i, s := range services {
 		if i > 0 {
 			line += ", "

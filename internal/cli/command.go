@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -107,9 +108,13 @@ func (a Args) check(command string, args []string) (problems report.Problems) {
 		if len(given) > 1 && !arg.Repeated {
 			given = given[:1]
 		}
-		for _, text := range given {
+		for n, text := range given {
+			where := strings.ToUpper(arg.Name)
+			if len(given) > 1 {
+				where += fmt.Sprintf(" %d", n+1)
+			}
 			if fault := arg.fault(text); fault != "" {
-				problems.Add(arg.Name, strings.ToUpper(arg.Name), "%s", fault)
+				problems.Add(arg.Name, where, "%s", fault)
 			}
 		}
 	}

@@ -76,7 +76,7 @@ type Option struct {
 type value struct {
 	put        func(text string) error
 	standalone bool // the value may be left out, and is given only as --x=v
-	// fault says what is wrong with a text that put refuses; nil if Allowed of the option lists what it takes.
+	// fault says what is wrong with a text that put refuses; nil if Allowed lists what it takes.
 	fault func(text string) string
 	// recognize is for a value that was typed after a space: it returns the value that next means, or "" if
 	// next is an argument. It may be nil unless standalone.
@@ -188,7 +188,7 @@ type OptionalValueFlag struct {
 	Name, Placeholder, About string
 
 	Put func(text string) error // gets "true" if there is no value
-	// Fault says what is wrong with a text that Put refuses; nil if Allowed of the option lists what it takes.
+	// Fault says what is wrong with a text that Put refuses; nil if Allowed lists what it takes.
 	Fault func(text string) string
 	// Recognize is for a value that was typed after a space by mistake: it returns the value that the word
 	// means, or "" if the word is an argument.

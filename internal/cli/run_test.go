@@ -109,7 +109,10 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 		stderr string
 	}{
 		{line: "greet Ann", stdout: "hello Ann\n", stderr: "that was Ann\n"},
-		{line: "greet Ann --json", stdout: "{\n  \"name\": \"Ann\",\n  \"warnings\": []\n}\n", stderr: "that was Ann\n"},
+		{
+			line: "greet Ann --json", stdout: "{\n  \"name\": \"Ann\",\n  \"warnings\": []\n}\n",
+			stderr: "that was Ann\n",
+		},
 		{
 			line: "greet Ann --fail late", code: 3,
 			stdout: "hello Ann\n", stderr: "that was Ann\nerror: too late\n",

@@ -93,11 +93,11 @@ func addFields(schema map[string]any, t reflect.Type) {
 		}
 		if f.Tag.Get("null") != "" { // see bot.Config
 			property = map[string]any{"type": []string{"string", "null"}}
-			if words != nil {
+			if len(words) > 0 {
 				words = append(words, null)
 			}
 		}
-		if words != nil {
+		if len(words) > 0 {
 			property = map[string]any{"enum": enumOf(words)}
 		}
 		if about != "" {

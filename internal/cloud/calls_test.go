@@ -467,7 +467,8 @@ func TestWaitReady(t *testing.T) {
 		if c.setup != nil {
 			c.setup(b.api)
 		}
-		status, err := b.WaitReady(context.Background(), stored, 20*time.Second, stored.Name+" is stored, but")
+		soFar := stored.Name + " is stored, but"
+		status, err := b.WaitReady(context.Background(), stored, 20*time.Second, soFar)
 		var pauses []int
 		for _, pause := range b.api.Clock.Pauses {
 			pauses = append(pauses, int(pause.Seconds()))

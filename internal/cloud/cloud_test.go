@@ -70,7 +70,8 @@ func TestPathsAreEscaped(t *testing.T) {
 	c.Organization, c.TryTimeout = "acme", time.Second
 	for _, segment := range []string{"", ".", ".."} {
 		r := request{method: "GET", path: c.organizationPath("secrets", segment)}
-		if f := c.send(context.Background(), r, c.Now().Add(time.Minute), nil, nil); f == nil || f.Code != report.Failed {
+		f := c.send(context.Background(), r, c.Now().Add(time.Minute), nil, nil)
+		if f == nil || f.Code != report.Failed {
 			t.Errorf("a request for %q: %v", segment, f)
 		}
 	}

@@ -50,7 +50,7 @@ type Failure struct {
 
 // A Problem is one mistake, shown as one line of text.
 type Problem struct {
-	Field    string   `json:"field" about:"configuration key, option, argument, variable or FILE:LINE; or empty"`
+	Field    string   `json:"field" about:"key, option, argument, variable, path or FILE:LINE; or empty"`
 	Message  string   `json:"message" about:"what is wrong"`
 	Allowed  []string `json:"allowed" about:"the values that are accepted; empty if unknown"`
 	AtLine   Number   `json:"line" about:"line of the file, from 1; null if none applies"`
@@ -246,11 +246,7 @@ func IOError(attempt string, err error) *Failure {
 // Cancelled returns the failure of a run that a person ended before it changed anything.
 // code is Declined or Interrupted; done is a word for the change, such as "written".
 func Cancelled(code, done string) *Failure {
-	how := "cancelled"
-	if code == Interrupted {
-		how = "interrupted"
-	}
-	return &Failure{Code: code, Message: how + "; nothing was " + done, Retryable: code == Interrupted}
+	return &Failure{Code: code, Message: "cancelled; nothing was " + done, Retryable: code == Interrupted}
 }
 
 // Interruption returns the failure of a run that ended before it wrote anything.

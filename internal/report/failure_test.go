@@ -63,7 +63,10 @@ func TestFailureAsText(t *testing.T) {
 }
 
 func TestFailureAsJSON(t *testing.T) {
-	problems := []Problem{{Field: "a", Message: "one", Where: "A", AtLine: 2, AtColumn: 5}, {Field: "b", Message: "two"}}
+	problems := []Problem{
+		{Field: "a", Message: "one", Where: "A", AtLine: 2, AtColumn: 5},
+		{Field: "b", Message: "two"},
+	}
 	for _, c := range []struct {
 		failure Failure
 		result  any
@@ -79,7 +82,8 @@ func TestFailureAsJSON(t *testing.T) {
 			result:  1,
 			want: `{"error":{"code":"usage","message":"A: one; and 1 more problem","retryable":false,` +
 				`"http_status":null,"hint":null,"problems":[{"field":"a","message":"one","allowed":[],` +
-				`"line":2,"column":5},{"field":"b","message":"two","allowed":[],"line":null,"column":null}]},"result":1}`,
+				`"line":2,"column":5},{"field":"b","message":"two","allowed":[],"line":null,"column":null}` +
+				`]},"result":1}`,
 		},
 	} {
 		got, err := json.Marshal(c.failure.JSON(c.result))

@@ -59,7 +59,7 @@ func (j Joined) MarshalJSON() ([]byte, error) {
 
 // A Warning is what a person should know although the command goes on, such as a value that looks wrong.
 type Warning struct {
-	Field   string `json:"field" about:"what it is about: a key, option, argument, variable or path; or empty"`
+	Field   string `json:"field" about:"a key, option, argument, variable or path; or empty"`
 	Message string `json:"message" about:"what to know, in one sentence"`
 }
 

@@ -17,7 +17,7 @@ type Changes struct {
 // A WrittenFile says what happened to a file.
 type WrittenFile struct {
 	Path   string        `json:"path" about:"path in the directory, with slashes"`
-	Action fileAction    `json:"action" about:"missing: you deleted it; conflict: in the way, or with markers"`
+	Action fileAction    `json:"action" about:"missing: it was deleted; conflict: it is in the way"`
 	SHA256 report.OrNull `json:"sha256" about:"SHA-256 of the file afterwards; null if it was not read"`
 }
 

@@ -143,8 +143,8 @@ func (c *comparison) noteCloudNeeds() {
 	was := c.before()
 	names := c.now.CloudNeeds()
 	if names != "" && was != nil && was.bot.CloudNeeds() == "" {
-		const notHere = "in the cloud, localhost is not your machine: set %s in server/.env to the address of " +
-			"a server that the cloud can reach"
+		const notHere = "in the cloud, localhost is not your machine: set %s in server/.env to the address " +
+			"of a server that the cloud can reach"
 		c.env.Warn("deploy_to_cloud", "", notHere, names)
 	}
 }

@@ -71,7 +71,7 @@ func (c Compared) Text(page *report.Printer) {
 	}
 	page.PrintFiles(list + c.patch)
 	if c.count(project.Unchanged) == len(c.Files) {
-		page.Note("all %d files match vbot %s", len(c.Files), c.version)
+		page.Note("all %d files are what vbot %s writes", len(c.Files), c.version)
 	}
 }
 
@@ -97,7 +97,7 @@ func (c Compared) differences() error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	f := report.Errorf(report.Differs, "%d of %d files do not match vbot %s: %s",
+	f := report.Errorf(report.Differs, "%d of %d files differ from what vbot %s writes: %s",
 		differ, len(c.Files), c.version, strings.Join(parts, ", "))
 	updateHelps := func(s project.Step) bool {
 		isMergeable := s.Action == project.Merged

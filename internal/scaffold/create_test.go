@@ -87,7 +87,8 @@ func TestDryRunThatWouldFail(t *testing.T) {
 	filetest.Put(t, dir, "file", "")
 	result, err := Job{Target: "file", Bot: bot.Quickstart(), DryRun: true}.Run(context.Background(), e)
 	want := "would fail: " + e.Path("file") + " is a file, not a directory"
-	if err != nil || !strings.HasPrefix(strings.Join(*notes, ""), want) || !strings.HasPrefix(asText(result), "{\n") {
+	if err != nil || !strings.HasPrefix(strings.Join(*notes, ""), want) ||
+		!strings.HasPrefix(asText(result), "{\n") {
 		t.Errorf("%v, %q\n%s", err, *notes, asText(result))
 	}
 }

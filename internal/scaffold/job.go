@@ -116,7 +116,7 @@ func (j Job) configure(env Env, recorded bot.Values) (cfg bot.Config, err error)
 		}
 	}
 	for _, d := range dropped {
-		field := d.What
+		field := bot.OptTransports.Key // of a transport that names its mode
 		if d.Option != nil {
 			field = d.Option.Key
 		}

@@ -118,7 +118,7 @@ func LoginFault(login secret.Value, encode bool) string {
 	case encode && !hasColon:
 		return "has no colon, but must be USER:PASSWORD; use --no-encode to send other text unchanged"
 	case encode && !isComplete:
-		return "lacks the user or the password before or after its colon"
+		return "must be USER:PASSWORD, and neither may be empty"
 	}
 	return ""
 }

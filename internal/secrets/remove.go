@@ -131,7 +131,11 @@ func (r Remove) plan(ctx context.Context, api *cloud.Client) (*Removal, error) {
 		}
 	}
 	if len(errs) > 0 {
-		return nil, joined(errs)
+		field := "name"
+		if r.Keys != nil {
+			field = "key"
+		}
+		return nil, joined(field, errs)
 	}
 	if r.Keys != nil || len(out.Removed) == 1 {
 		out.Region = out.Removed[0].Region
@@ -159,14 +163,14 @@ func (r Remove) items() (items []RemovedItem) {
 }
 
 // joined returns the failure of several names that cannot be removed, with a problem for each.
-func joined(errs []error) error {
+func joined(field string, errs []error) error {
 	if len(errs) == 1 {
 		return errs[0]
 	}
 	f := *report.As(errs[len(errs)-1])
 	f.Message = "nothing was removed"
 	for _, err := range errs {
-		f.Problems.Add("name", "", "%s", err)
+		f.Problems.Add(field, "", "%s", err)
 	}
 	return &f
 }

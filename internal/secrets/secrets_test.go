@@ -218,7 +218,8 @@ func TestRemoveOfWhatIsNotThere(t *testing.T) {
 	s.Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets")
 	s.Want("GET ~/secrets/app", "GET ~/secrets")
 	api, _ := connect(t, s)
-	result, err := Remove{Names: []string{"app"}, Keys: []string{"A"}, IfExists: true}.Run(context.Background(), api)
+	unset := Remove{Names: []string{"app"}, Keys: []string{"A"}, IfExists: true}
+	result, err := unset.Run(context.Background(), api)
 	const nothing = "nothing to do: no secret set app in organization acme\n"
 	if err != nil || result.Deleted || asText(result) != nothing {
 		t.Errorf("%+v, %v", result, err)
@@ -236,7 +237,8 @@ func TestRemoveOfSeveral(t *testing.T) {
 		s.Keep(name, "us-west", "ready", "A")
 	}
 	s.Want("GET ~/secrets/a", "GET ~/secrets/x", "GET ~/secrets", "GET ~/secrets/c")
-	s.Want("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c", "DELETE ~/secrets/a", "DELETE ~/secrets/b")
+	s.Want("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c")
+	s.Want("DELETE ~/secrets/a", "DELETE ~/secrets/b")
 	api, _ := connect(t, s)
 	result, err := Remove{Names: []string{"a", "x", "c"}}.Run(context.Background(), api)
 	if result != nil || !report.HasCode(err, report.NotFound) {
@@ -298,7 +300,8 @@ func TestWait(t *testing.T) {
 		s.Statuses = append([]string{c.status}, c.polls...)
 		api, _ := connect(t, s)
 		result, err := Wait{Name: "app", Limit: 20 * time.Second}.Run(context.Background(), api)
-		if err != nil && !report.HasCode(err, c.code) || err == nil && (c.code != "" || result.Status != "ready") {
+		isReady := err == nil && result.Status == "ready"
+		if isReady != (c.code == "") || err != nil && !report.HasCode(err, c.code) {
 			t.Errorf("%+v: %+v, %v", c, result, err)
 		}
 		if isSlow := len(s.Clock.Pauses) > 0; isSlow != (len(c.polls) > 0) {
