@@ -264,7 +264,7 @@ type setRun struct {
 func newSet(f *cli.Flags) cli.Runner {
 	r := &setRun{}
 	f.List("f file", "FILE", "read pairs from a file; - is stdin; repeatable", &r.files)
-	f.List("value-file", "KEY=PATH", "store a file byte for byte; repeatable", &r.valueFiles)
+	f.List("value-file", "KEY=PATH", "store a file byte for byte; - is stdin; repeatable", &r.valueFiles)
 	f.Bool("skip-empty", "leave out keys of FILE that have no value", &r.skipEmpty)
 	f.Bool("prune", "remove keys of the set that are neither given nor in FILE", &r.set.Prune)
 	f.Bool("s skip", "store without asking", &r.skip)
