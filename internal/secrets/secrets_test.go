@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -255,6 +256,31 @@ func TestRemoveOfSeveral(t *testing.T) {
 	}
 	if want := []string{"a removed", "b failed", "c not_tried"}; !slices.Equal(got, want) || !result.Deleted {
 		t.Errorf("%q", got)
+	}
+}
+
+// An interrupt says how far the run came, and what may be done all the same.
+func TestRemoveOfSeveralIsInterrupted(t *testing.T) {
+	s := cloudtest.New(t, userAgent)
+	for _, name := range []string{"a", "b", "c"} {
+		s.Keep(name, "us-west", "ready", "A")
+	}
+	s.Want("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c")
+	s.Want("DELETE ~/secrets/a", "DELETE ~/secrets/b")
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Misbehave("DELETE", cloudtest.Right,
+		func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+			cancel()
+			<-r.Context().Done()
+		})
+	api, _ := connect(t, s)
+	result, err := Remove{Names: []string{"a", "b", "c"}}.Run(ctx, api)
+	if f := report.As(err); f.Code != report.Interrupted || f.Message != "interrupted; deleted 1 of 3" {
+		t.Errorf("%+v", f)
+	}
+	if got := result.Removed; got[0].Result != "removed" || got[1].Result != "unconfirmed" ||
+		got[2].Result != "not_tried" {
+		t.Errorf("%+v", got)
 	}
 }
 
