@@ -323,7 +323,7 @@ func (r *initRun) ask(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (r
 	if command != "" {
 		env.Note("\n%s:\n  %s", title, command)
 	}
-	return nil, err
+	return nil, cancelled(err, "written")
 }
 
 // asked is the result of a job that the wizard asked for.
