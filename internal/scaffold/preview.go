@@ -18,7 +18,9 @@ type Preview struct {
 // preview returns the result of a dry run that would create a bot. fault is why the run would fail, or nil.
 func (j Job) preview(env Env, cfg bot.Config, d draft, p *project.Plan, fault error) Preview {
 	if fault != nil {
-		env.Warn("directory", "", "would fail: %v", fault)
+		f := *report.As(fault)
+		f.Effect = "" // nothing is written anyway
+		env.Warn("directory", "", "would fail: %v", &f)
 		return Preview{Config: cfg, Changes: changesOf(&project.Plan{}, d.toGet())}
 	}
 	for _, c := range p.Conflicts {

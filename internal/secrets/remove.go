@@ -284,10 +284,10 @@ func (r *Removal) partial(at int, err error) (*Removal, error) {
 	howFar := fmt.Sprintf("%s %d of %d", r.done, r.count(keyRemoved), len(r.Removed))
 	switch {
 	case f.Code == report.Interrupted:
-		f.Message = "interrupted; " + howFar
+		f.Message, f.Effect = "interrupted", howFar
 	case r.Deleted:
 		f.Code = report.Partial
-		f.Message = fmt.Sprintf("%s: %v", howFar, err)
+		f.Message, f.Effect = fmt.Sprintf("%s: %v", howFar, err), ""
 	}
 	return r, &f
 }

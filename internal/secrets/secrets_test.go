@@ -275,7 +275,7 @@ func TestRemoveOfSeveralIsInterrupted(t *testing.T) {
 		})
 	api, _ := connect(t, s)
 	result, err := Remove{Names: []string{"a", "b", "c"}}.Run(ctx, api)
-	if f := report.As(err); f.Code != report.Interrupted || f.Message != "interrupted; deleted 1 of 3" {
+	if f := report.As(err); f.Code != report.Interrupted || f.Error() != "interrupted; deleted 1 of 3" {
 		t.Errorf("%+v", f)
 	}
 	if got := result.Removed; got[0].Result != "removed" || got[1].Result != "unconfirmed" ||
