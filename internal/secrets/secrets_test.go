@@ -336,6 +336,21 @@ func TestWait(t *testing.T) {
 	}
 }
 
+// The time of --timeout is over even if the API does not answer.
+func TestWaitForAnAPIThatHangs(t *testing.T) {
+	s := cloudtest.Bare(t, userAgent)
+	defer s.Close()
+	s.Keep("app", "us-west", "pending", "A")
+	hang := s.Clock.Hang(5 * time.Second)
+	s.Misbehave("GET", hang, hang)
+	api, _ := connect(t, s)
+	began := s.Clock.Time
+	_, err := Wait{Name: "app", Limit: 5 * time.Second}.Run(context.Background(), api)
+	if took := s.Clock.Time.Sub(began); !report.HasCode(err, report.Timeout) || took > 6*time.Second {
+		t.Errorf("%v, after %v", err, took)
+	}
+}
+
 func TestCheckFailsForMissingKeys(t *testing.T) {
 	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
 	s.Keep("app", "us-west", "ready", "A", "X")

@@ -22,6 +22,8 @@ func (*WaitResult) Text(*report.Printer) {}
 
 // Run returns the secret once it is ready. If only the wait fails, the result is returned, too.
 func (w Wait) Run(ctx context.Context, api *cloud.Client) (*WaitResult, error) {
+	began := api.Now()
+	api.CallTimeout = min(api.CallTimeout, w.Limit)
 	e, err := api.Find(ctx, w.Name)
 	switch {
 	case err != nil:
@@ -41,7 +43,8 @@ func (w Wait) Run(ctx context.Context, api *cloud.Client) (*WaitResult, error) {
 	default:
 		var status string
 		ref := cloud.Ref{Name: e.Name, Type: e.Type, Region: e.Region}
-		status, err = api.WaitReady(ctx, ref, w.Limit, w.Name+":")
+		left := w.Limit - api.Now().Sub(began).Truncate(time.Second)
+		status, err = api.WaitReady(ctx, ref, left, w.Name+":")
 		out.Status = report.OrNull(status)
 	}
 	return out, err
