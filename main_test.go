@@ -394,7 +394,7 @@ func TestVersionAndFIPS(t *testing.T) {
 	parallel(t)
 	for godebug, mode := range map[string]string{"off": "off", "on": "on", "only": "on"} {
 		w := subprocess{env: []string{"GODEBUG=fips140=" + godebug}}
-		want := fmt.Sprintf("\"fips140\": %q,\n  \"fips140_module\": %q\n}", mode, fips140.Version())
+		want := fmt.Sprintf("\"fips140\": %q,\n  \"fips140_module\": %q,\n", mode, fips140.Version())
 		if r := w.vbot(t, t.TempDir(), "version", "--json"); !strings.Contains(r.stdout, want) {
 			t.Errorf("fips140=%s: vbot version --json printed %s", godebug, r.stdout)
 		}
@@ -619,7 +619,15 @@ func TestSchemas(t *testing.T) {
 		t.Errorf("vbot schema lists %q", names)
 	}
 	for _, name := range names {
-		golden(t, "schemas/"+name+".json", []byte(vbot(t, dir, "schema", name).stdout))
+		schema := vbot(t, dir, "schema", name).stdout
+		golden(t, "schemas/"+name+".json", []byte(schema))
+		var document any
+		if err := json.Unmarshal([]byte(schema), &document); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range undescribed(document) {
+			t.Errorf("the schema %s does not describe %s", name, key)
+		}
 	}
 	section(t, "schemas.txt", "names", list.transcript(dir))
 	section(t, "schemas.txt", "unknown", vbot(t, dir, "schema", "confg").transcript(dir))
@@ -629,6 +637,26 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("there is no schema of what %s prints", name)
 		}
 	})
+}
+
+// undescribed returns the keys of a schema that have no description.
+func undescribed(schema any) (keys []string) {
+	switch schema := schema.(type) {
+	case []any:
+		for _, s := range schema {
+			keys = append(keys, undescribed(s)...)
+		}
+	case map[string]any:
+		properties, _ := schema["properties"].(map[string]any)
+		for key, property := range properties {
+			if p := property.(map[string]any); p["description"] == nil {
+				keys = append(keys, key)
+			}
+			keys = append(keys, undescribed(property)...)
+		}
+		keys = append(append(keys, undescribed(schema["items"])...), undescribed(schema["anyOf"])...)
+	}
+	return keys
 }
 
 // wrongLines are typical wrong command lines, one per line. ~ is a space within an

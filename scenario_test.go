@@ -413,6 +413,7 @@ OLD="old"
 
 $ vbot init "guides"
 --- stderr
+writing only guides for a coding agent, and no bot: no option describes one
 created 3 files in DIR/guides:
   AGENTS.md
   AGENT_IMPORT.md

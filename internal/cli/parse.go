@@ -107,8 +107,8 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 		return taken, f.checkRepeated(o, typed)
 	}
 	f.json = f.json || name == "json" // a caller that misspells its value still expects JSON
-	if v.accepts != "" {
-		return taken, refuse("must be " + v.accepts)
+	if v.fault != nil {
+		return taken, refuse(v.fault(typed))
 	}
 	all, _ := o.Allowed()
 	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))
@@ -125,9 +125,10 @@ func (f *Flags) checkRepeated(o *Option, typed string) *report.Problem {
 	if o.Once != "" {
 		return &report.Problem{Field: o.Key, Where: o.long(), Message: "given twice; " + o.Once}
 	}
-	note := o.long() + " is given more than once; only the last value counts"
-	if !slices.Contains(f.notes, note) {
-		f.notes = append(f.notes, note)
+	const only = " is given more than once; only the last value counts"
+	warning := report.Warning{Field: o.Key, Message: o.long() + only}
+	if !slices.Contains(f.warnings, warning) {
+		f.warnings = append(f.warnings, warning)
 	}
 	return nil
 }

@@ -38,8 +38,8 @@ func FindLoginFile(s system.System) (LoginFile, error) {
 		err = fmt.Errorf("%s is a relative path", dir)
 	}
 	if err != nil {
-		const noDirectory = "cannot find your configuration directory: %v; set VBOT_CONFIG to a file"
-		f := report.Errorf(report.IO, noDirectory, err)
+		const noDirectory = "your configuration directory is unknown; set VBOT_CONFIG to a file"
+		f := report.Errorf(report.IO, noDirectory)
 		f.Err = err
 		return LoginFile{}, f
 	}
