@@ -412,8 +412,9 @@ func TestNamesInDocuments(t *testing.T) {
 func TestLinkedModules(t *testing.T) {
 	parallel(t)
 	needGo(t)
-	out, err := exec.Command("go", "list", "-deps", "-f",
-		"{{with .Module}}{{if not .Main}}{{.Path}}{{with .Replace}}=>{{.Path}}{{end}}{{end}}{{end}}", ".").Output()
+	const module = "{{with .Module}}{{if not .Main}}{{.Path}}{{with .Replace}}=>{{.Path}}{{end}}" +
+		"{{end}}{{end}}"
+	out, err := exec.Command("go", "list", "-deps", "-f", module, ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,11 @@ type LoginFile struct{ Path string }
 
 // FindLoginFile returns the file in which login stores the token, whether it exists or not.
 func FindLoginFile(s system.System) (LoginFile, error) {
-	if path := s.Getenv("VBOT_CONFIG"); path != "" {
+	path := s.Getenv("VBOT_CONFIG")
+	if fault := report.AssignmentFault(path); fault != "" {
+		return LoginFile{}, report.One(report.InvalidConfig, "VBOT_CONFIG", "VBOT_CONFIG", "%s", fault)
+	}
+	if path != "" {
 		return LoginFile{s.Path(path)}, nil
 	}
 	dir, err := os.UserConfigDir()
