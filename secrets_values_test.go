@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -254,6 +257,29 @@ func TestValueInPlaceOfAFile(t *testing.T) {
 		"./KEY=odd name")
 	if r.code != 0 || s.Values("app")["A"] != "1" {
 		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+}
+
+// A file of secrets that every user can read is noted. The modes that are not noted are right, or those of a
+// file system without modes.
+func TestFileThatOthersCanRead(t *testing.T) {
+	parallel(t)
+	if runtime.GOOS == "windows" {
+		skip(t, "files have no modes")
+	}
+	modes := map[os.FileMode]bool{0o644: true, 0o604: true, 0o600: false, 0o640: false, 0o777: false}
+	for mode, noted := range modes {
+		s, dir := cloudtest.Bare(t, "vbot/"+version), t.TempDir()
+		filetest.Put(t, dir, "s.env", plantedFile)
+		if err := os.Chmod(filepath.Join(dir, "s.env"), mode); err != nil {
+			t.Fatal(err)
+		}
+		r := inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "app", "--skip",
+			"--file", "s.env")
+		const note = "any user of this machine can read s.env: chmod 600 s.env\n"
+		if r.code != 0 || strings.Contains(r.stderr, note) != noted {
+			t.Errorf("%o: exit code %d\n%s", mode, r.code, r.stderr)
+		}
 	}
 }
 
