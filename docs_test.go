@@ -289,10 +289,41 @@ func TestDocumentsStayShort(t *testing.T) {
 	}
 	for _, name := range goldenBots(t) {
 		limits["golden/"+name+"/README.md"], limits["golden/"+name+"/DEPLOY.md"] = 1000, 1600
+		limits["golden/"+name+"/BUSINESS.md"] = 400
 	}
 	for name, limit := range limits {
 		if n := len(strings.Fields(document(t, name))); n > limit {
 			t.Errorf("%s has %d words, more than %d", name, n, limit)
+		}
+	}
+}
+
+// A coding agent reads little before the bot is changed and tested: AGENTS.md, and the files that it names
+// for that. 3.5 characters are a token; the tokenizers of large models make 3.6 to 4 of such text.
+func TestAgentsReadLittle(t *testing.T) {
+	parallel(t)
+	const limit, characters = 7000, 3.5
+	const hotline = "-t twilio -t smallwebrtc -m cascade --stt deepgram --llm openai --tts cartesia " +
+		"--language de --self-host"
+	for _, options := range []string{cascade, hotline} {
+		dir := t.TempDir()
+		vbot(t, dir, append(strings.Fields("init . --eval"), strings.Fields(options)...)...).wantCode(t, 0)
+		tree := filetest.Tree(t, dir)
+		read := len(tree["AGENTS.md"])
+		for _, name := range []string{"agent.py", "bot.py", "tests/test_agent.py", "tests/appointments.py"} {
+			if !strings.Contains(tree["AGENTS.md"], name) {
+				t.Errorf("AGENTS.md does not name %s", name)
+			}
+			text, ok := tree["server/"+name]
+			if !ok {
+				t.Errorf("there is no %s", name)
+			}
+			read += len(text)
+		}
+		tokens := int(float64(read) / characters)
+		t.Logf("%d tokens", tokens)
+		if tokens > limit {
+			t.Errorf("an agent reads %d tokens, more than %d", tokens, limit)
 		}
 	}
 }
@@ -478,7 +509,8 @@ func TestPaths(t *testing.T) {
 			_, rest, _ = strings.Cut(rest, "/") // several folders make up the client
 			name = "client/" + rest
 		}
-		if dir == "server" || dir == "deploy" || dir == "client" {
+		isDocument := dir == name && strings.HasSuffix(name, ".md.tmpl")
+		if isDocument || dir == "server" || dir == "deploy" || dir == "client" {
 			paths = append(paths, strings.TrimSuffix(name, ".tmpl"))
 		}
 	}

@@ -1,6 +1,6 @@
 """Tests keys of a telephone. A project has this file in tests/.
 
-agent.py and bot.py have the two recipes of AGENTS.md.
+agent.py and bot.py have the two recipes of RECIPES.md.
 """
 
 import pytest

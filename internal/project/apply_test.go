@@ -78,27 +78,35 @@ func lockAndApply(t *testing.T, dir string, files map[string][]byte, keepExistin
 
 // A run that is interrupted at any point undoes exactly what it did.
 func TestInterruptedAnywhere(t *testing.T) {
-	for looks := int64(0); ; looks++ {
-		dir := t.TempDir()
+	interruptAnywhere(t, 8, func(dir string) (*Target, *Plan) {
 		filetest.Put(t, dir, "parent/target/server/mine.txt", "mine")
 		filetest.Put(t, dir, "parent/target/AGENTS.md", "mine\n")
 		filetest.Put(t, dir, "parent/target/AGENT_IMPORT.md", "mine\n")
+		return lockAndPlan(t, filepath.Join(dir, "parent", "target"), project(), false, GuideFiles)
+	})
+}
+
+// interruptAnywhere applies a plan again and again, each time in a new directory. The first run is
+// interrupted when it first looks for an interruption, the next one when it looks for the second time, and
+// so on; each leaves the directory as prepare has made it. It returns the directory of the run that was not
+// interrupted, which must have looked at least that many times.
+func interruptAnywhere(t *testing.T, least int64, prepare func(dir string) (*Target, *Plan)) (dir string) {
+	t.Helper()
+	for looks := int64(0); ; looks++ {
+		dir := t.TempDir()
+		target, p := prepare(dir)
 		before := filetest.Listing(t, dir)
-		target, p := lockAndPlan(t, filepath.Join(dir, "parent", "target"), project(), false, GuideFiles)
 		ctx := &countdown{Context: context.Background()}
 		ctx.left.Store(looks)
 		err := target.Apply(ctx, p)
 		if err == nil {
-			if looks < 8 {
+			if looks < least {
 				t.Fatalf("the run looked only %d times whether it was interrupted", looks)
 			}
-			return
+			return dir
 		}
-		if f, ok := errors.AsType[*report.Failure](err); !ok || f.Code != report.Interrupted {
-			t.Fatalf("interrupted: %v", err)
-		}
-		if after := filetest.Listing(t, dir); after != before {
-			t.Fatalf("interrupted at look %d\nbefore:\n%s\nafter:\n%s", looks, before, after)
+		if after := filetest.Listing(t, dir); after != before || report.As(err).Code != report.Interrupted {
+			t.Fatalf("interrupted at look %d: %v\nbefore:\n%s\nafter:\n%s", looks, err, before, after)
 		}
 	}
 }
@@ -243,8 +251,7 @@ func TestTemporaryNameThatExists(t *testing.T) {
 func TestUpdateInterruptedAnywhere(t *testing.T) {
 	files := project()
 	was := []string{"old/deep/gone.py", "server/bot.py", "README.md"}
-	for looks := int64(0); ; looks++ {
-		dir := t.TempDir()
+	dir := interruptAnywhere(t, 5, func(dir string) (*Target, *Plan) {
 		for name, data := range files {
 			if name != ".gitignore" && name != "server/evals/a.yaml" { // the next version has these, too
 				filetest.Put(t, dir, name, string(data))
@@ -253,20 +260,10 @@ func TestUpdateInterruptedAnywhere(t *testing.T) {
 		for _, name := range was {
 			filetest.Put(t, dir, name, "old")
 		}
-		target, p := updating(t, dir, files, was...)
-		before := filetest.Listing(t, dir)
-		ctx := &countdown{Context: context.Background()}
-		ctx.left.Store(looks)
-		err := target.Apply(ctx, p)
-		if err == nil {
-			if looks < 5 || strings.Contains(filetest.Listing(t, dir), "/old") {
-				t.Fatalf("after %d looks:\n%s", looks, filetest.Listing(t, dir))
-			}
-			return
-		}
-		if after := filetest.Listing(t, dir); after != before || report.As(err).Code != report.Interrupted {
-			t.Fatalf("interrupted at look %d: %v\nbefore:\n%s\nafter:\n%s", looks, err, before, after)
-		}
+		return updating(t, dir, files, was...)
+	})
+	if listing := filetest.Listing(t, dir); strings.Contains(listing, "/old") {
+		t.Fatal(listing)
 	}
 }
 

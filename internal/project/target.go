@@ -46,7 +46,8 @@ func Lock(dir string) (*Target, error) {
 		t.undo = nil // the other run needs the new directories
 		return nil, &report.Failure{
 			Code:      report.IO,
-			Message:   "another vbot is writing to " + dir + nothingWritten,
+			Message:   "another vbot is writing to " + dir,
+			Effect:    nothingWritten,
 			Hint:      "run the same command again when it has finished",
 			Retryable: true,
 			Err:       err,
@@ -131,7 +132,7 @@ func (t *Target) path(name string) string { return filepath.Join(t.Dir, filepath
 // because it or a parent is a dangling link or not a directory.
 func openRoot(dir string) (*os.Root, error) {
 	inTheWay := func(at, what string) error {
-		return &report.Failure{Code: report.Conflict, Message: at + " is " + what + nothingWritten}
+		return &report.Failure{Code: report.Conflict, Message: at + " is " + what, Effect: nothingWritten}
 	}
 	for d := dir; ; d = filepath.Dir(d) {
 		info, err := os.Stat(d)

@@ -39,27 +39,27 @@ func (t *Target) undoAll() (left []error) {
 	return left
 }
 
-// rollBack undoes what was done, and returns f with a message that says so, or what could not be undone.
+// rollBack undoes what was done, and returns f, whose effect is that, or what could not be undone.
 func (t *Target) rollBack(f *report.Failure) error {
 	if left := t.undoAll(); len(left) > 0 {
-		f.Message += "; some new files could not be removed: " + errors.Join(left...).Error()
+		f.Effect = "some new files could not be removed: " + errors.Join(left...).Error()
 	} else {
-		f.Message += nothingWritten
+		f.Effect = nothingWritten
 	}
 	return f
 }
 
-// nothingWritten ends the message of a run that left everything as it was.
-const nothingWritten = "; nothing was written"
+// nothingWritten is the effect of a run that left everything as it was.
+const nothingWritten = "nothing was written"
 
 // ioFailure returns the failure of an attempt such as "reading NAME", in a run that has written nothing.
 func ioFailure(attempt string, err error) error {
 	f := failureOf(attempt, err)
-	f.Message += nothingWritten
+	f.Effect = nothingWritten
 	return f
 }
 
-// failureOf returns the failure of an attempt, with a hint. Its message does not say what was written.
+// failureOf returns the failure of an attempt, with a hint but no effect.
 func failureOf(attempt string, err error) *report.Failure {
 	cause := err
 	if le, ok := errors.AsType[*os.LinkError](err); ok {

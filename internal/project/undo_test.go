@@ -71,7 +71,7 @@ func TestInterruptedBeforeItBegins(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	f := report.As(target.Apply(ctx, p))
-	if want := report.Interruption(); f.Code != want.Code || f.Message != want.Message || !f.Retryable {
+	if want := report.Interruption(); f.Code != want.Code || f.Error() != want.Error() || !f.Retryable {
 		t.Errorf("%+v, want %+v", f, want)
 	}
 	if Has(dir, "a") {

@@ -37,41 +37,8 @@ func codeOf(s *catalog.Service, when map[string]bool) Code {
 			body = append(body, kept)
 		}
 	}
-	code.Body = strings.Join(joinShortCalls(body), "\n")
+	code.Body = strings.Join(body, "\n")
 	return code
-}
-
-// maxLine is the maximum length of a line of Python, in characters, as ruff is told in pyproject.toml.
-const maxLine = 100
-
-// joinShortCalls puts calls that have one argument left on one line, as ruff does. Lines with `# when:` may
-// have taken the others. e2e/test_options.py and e2e/services let ruff check the result for all bots.
-func joinShortCalls(body []string) []string {
-	for i := 1; i+1 < len(body); i++ {
-		opening, argument, closing := body[i-1], strings.TrimSpace(body[i]), strings.TrimSpace(body[i+1])
-		isCall := strings.HasSuffix(opening, "(") && strings.HasSuffix(argument, ",") && closing == "),"
-		call := opening + strings.TrimSuffix(argument, ",") + closing
-		if isCall && !strings.Contains(call, "#") && len(call) <= maxLine {
-			body = slices.Replace(body, i-1, i+2, call)
-		}
-	}
-	return body
-}
-
-// asExpression converts `    params = X(...)` to X(...), for the entry with the key in the dictionary of
-// transports, in as few lines as ruff would. e2e/test_options.py lets ruff check all transports.
-func asExpression(key, body string) string {
-	_, expression, _ := strings.Cut(body, " = ")
-	line := strings.NewReplacer("(\n        ", "(", ",\n    )", ")", "\n        ", " ").Replace(expression)
-	class, arguments, _ := strings.Cut(strings.TrimSuffix(line, ")"), "(")
-	switch {
-	case strings.Contains(line, "#"):
-	case len(`    "": lambda: ,`+key+line) <= maxLine:
-		return line
-	case len("        "+arguments) <= maxLine:
-		return class + "(\n        " + arguments + "\n    )"
-	}
-	return expression
 }
 
 // tidyImports merges the imports between the markers of a template with the extra

@@ -119,7 +119,8 @@ func (d *Data) addTransport(id string) {
 		arguments = append(arguments, "=video_width", "="+avatar.Width)
 		arguments = append(arguments, "=video_height", "="+avatar.Height)
 	}
-	s.Body = asExpression(s.Entry(), strings.NewReplacer(arguments...).Replace(s.Body))
+	_, constructor, _ := strings.Cut(s.Body, " = ") // params = DailyParams(...)
+	s.Body = strings.NewReplacer(arguments...).Replace(constructor)
 	d.Transports = append(d.Transports, s)
 }
 

@@ -21,6 +21,8 @@ var topLevel = map[string]string{
 	".gitignore":                 ".gitignore.tmpl",
 	"README.md":                  "README.md.tmpl",
 	"DEPLOY.md":                  "DEPLOY.md.tmpl",
+	"RECIPES.md":                 "RECIPES.md.tmpl",
+	"BUSINESS.md":                "BUSINESS.md.tmpl",
 	"AGENTS.md":                  "guide/AGENTS.md.tmpl",
 	"AGENT_IMPORT.md":            "guide/AGENT_IMPORT.md.tmpl",
 	".github/workflows/test.yml": "test.yml.tmpl",

@@ -40,6 +40,7 @@ var codes = []string{
 type Failure struct {
 	Code       string // one of the codes above
 	Message    string // "" if the problems say everything
+	Effect     string // what the run has changed, such as "nothing was written"; ends the message; or ""
 	Problems   []Problem
 	Hint       string // what to do next; printed last
 	Retryable  bool   // the same command may succeed later
@@ -95,6 +96,9 @@ func (f *Failure) Error() string {
 	if f.Message == "" && len(f.Problems) > 0 {
 		return f.Problems[0].Line()
 	}
+	if f.Effect != "" {
+		return f.Message + "; " + f.Effect
+	}
 	return f.Message
 }
 
@@ -111,7 +115,7 @@ func (f *Failure) Text(colour bool) string {
 	}
 	var b strings.Builder
 	if f.Message != "" {
-		b.WriteString(start + Printable(f.Message) + "\n")
+		b.WriteString(start + Printable(f.Error()) + "\n")
 		start = "  "
 	}
 	for _, p := range f.Problems {
@@ -209,10 +213,10 @@ func As(err error) *Failure {
 // HasCode reports whether err is a failure with the code.
 func HasCode(err error, code string) bool { return err != nil && As(err).Code == code }
 
-// Reword returns err with another message.
+// Reword returns err with another message, and without its effect.
 func Reword(err error, format string, args ...any) *Failure {
 	f := *As(err)
-	f.Message, f.Err = fmt.Sprintf(format, args...), err
+	f.Message, f.Effect, f.Err = fmt.Sprintf(format, args...), "", err
 	return &f
 }
 
@@ -239,7 +243,8 @@ func IOError(attempt string, err error) *Failure {
 // Cancelled returns the failure of a run that a person ended before it changed anything.
 // code is Declined or Interrupted; done is a word for the change, such as "written".
 func Cancelled(code, done string) *Failure {
-	return &Failure{Code: code, Message: "cancelled; nothing was " + done, Retryable: code == Interrupted}
+	effect := "nothing was " + done
+	return &Failure{Code: code, Message: "cancelled", Effect: effect, Retryable: code == Interrupted}
 }
 
 // Interruption returns the failure of a run that ended before it wrote anything.

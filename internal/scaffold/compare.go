@@ -215,7 +215,8 @@ func (c *comparison) conflictFailure() error {
 	f := &report.Failure{
 		Code:     report.Conflict,
 		Problems: c.plan.Conflicts,
-		Message:  "the update conflicts with your files; nothing was written",
+		Message:  "the update conflicts with your files",
+		Effect:   "nothing was written",
 	}
 	const choose = "choose what to keep between the lines <<<<<<< and >>>>>>>"
 	switch {
@@ -225,7 +226,7 @@ func (c *comparison) conflictFailure() error {
 			f.Hint = choose + ", remove these lines, and run the same command again"
 		}
 	case c.job.Markers && !c.job.DryRun && !c.job.Diff:
-		f.Message = "the update is written, with conflicts between markers"
+		f.Message, f.Effect = "the update is written, with conflicts between markers", ""
 		f.Hint = choose + ", and remove these lines"
 	default:
 		f.Hint = "the same command with --conflict-markers writes the update anyway, " +

@@ -31,24 +31,21 @@ func generated(t *testing.T) (dir string, e Env) {
 	return dir, e
 }
 
-// A bot replaces the guides that vbot wrote before there was one, and keeps an edited one with a note.
+// A bot comes with the guides that vbot writes where there is none, and keeps an edited one with a note.
 func TestBotBesideGuides(t *testing.T) {
 	for _, isEdited := range []bool{false, true} {
 		dir, e := generated(t)
 		before := filetest.Tree(t, dir)["bot/AGENTS.md"]
 		if isEdited {
-			before = "mine\n" + before
-			filetest.Put(t, dir, "bot/AGENTS.md", before)
+			filetest.Put(t, dir, "bot/AGENTS.md", "mine\n"+before)
 		}
-		values := bot.Quickstart()
-		values[bot.OptLLM] = bot.Value{Text: "ollama", FromFlag: true} // for which AGENTS.md differs
-		result, err := Job{Target: "bot", Bot: values}.Run(context.Background(), e)
+		result, err := Job{Target: "bot", Bot: bot.Quickstart()}.Run(context.Background(), e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		const kept = "kept AGENTS.md, which differs from this version's guide; to replace it: " +
 			"vbot init --no-input --overwrite-guide "
-		if (filetest.Tree(t, dir)["bot/AGENTS.md"] == before) != isEdited ||
+		if (filetest.Tree(t, dir)["bot/AGENTS.md"] != before) != isEdited ||
 			strings.Contains(asText(result), kept+e.Path("bot")) != isEdited {
 			t.Errorf("edited %v: %s", isEdited, asText(result))
 		}
@@ -57,7 +54,7 @@ func TestBotBesideGuides(t *testing.T) {
 			if _, err := job.Run(context.Background(), e); err != nil {
 				t.Error(err)
 			}
-			if filetest.Tree(t, dir)["bot/AGENTS.md"] == before {
+			if filetest.Tree(t, dir)["bot/AGENTS.md"] != before {
 				t.Error("--overwrite-guide keeps the guide")
 			}
 		}

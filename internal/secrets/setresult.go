@@ -130,10 +130,10 @@ func (s *SetResult) partial(err error, p cloud.Progress) (*SetResult, error) {
 		return s, &f
 	}
 	if isInterrupted {
-		f.Message = "interrupted; " + s.howFar(p.Done)
+		f.Message, f.Effect = "interrupted", s.howFar(p.Done)
 	} else {
 		f.Code = report.Partial
-		f.Message = fmt.Sprintf("%s: %v", s.howFar(p.Done), err)
+		f.Message, f.Effect = fmt.Sprintf("%s: %v", s.howFar(p.Done), err), ""
 	}
 	if f.Retryable {
 		f.Hint = "run the same command again to finish"

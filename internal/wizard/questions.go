@@ -21,7 +21,7 @@ func (w *wizard) askTarget(ctx context.Context) error {
 			note, err = project.Describe(w.env.Path(target))
 		}
 		if err != nil {
-			return atTheQuestion(err), false
+			return report.As(err).Message, false // that nothing was written is obvious
 		}
 		return note, true
 	}
@@ -34,7 +34,7 @@ func (w *wizard) askTarget(ctx context.Context) error {
 		return err
 	}
 	if err := project.Writable(w.env.Path(target)); err != nil {
-		w.terminal.Say("%s", atTheQuestion(err))
+		w.terminal.Say("%s", report.As(err).Message)
 		return w.askTarget(ctx)
 	}
 	if w.Target = target; target == "quickstart" {
@@ -45,11 +45,6 @@ func (w *wizard) askTarget(ctx context.Context) error {
 		w.askAgain(bot.OptName) // it cannot come from the directory
 	}
 	return nil
-}
-
-// atTheQuestion returns the text of an error, without an ending that is obvious during the questions.
-func atTheQuestion(err error) string {
-	return strings.TrimSuffix(err.Error(), "; nothing was written")
 }
 
 // askStart asks for one of the ready-made bots, one of the person's own, or the guides.

@@ -19,7 +19,10 @@ over_daily: WeakValueDictionary[int, RunnerArguments] = WeakValueDictionary()
 
 
 def now() -> datetime:
-    """Return the time in TIME_ZONE, or in the machine's time zone if that is not set."""
+    """Return the time in TIME_ZONE, or in the machine's time zone if that is not set.
+
+    Tools that ask here what time it is can be tested at any time: see vbot/testing/clock.py.
+    """
     zone = os.getenv("TIME_ZONE")
     return datetime.now(ZoneInfo(zone)) if zone else datetime.now().astimezone()
 

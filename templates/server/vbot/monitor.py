@@ -14,10 +14,13 @@ those that it makes. It says what starts a wait for the service and what ends it
 import asyncio
 import contextlib
 import errno
+import re
 import socket
+import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any, TypeVar
 
 from loguru import logger
@@ -81,6 +84,9 @@ UNREADABLE = (
     "The model cannot read this file. It is broken, or of a kind that the model does not take."
 )
 REFUSED = (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
+# What the framework says of a tool that raises; other errors of a model look different (1.14).
+TOOL_RAISED = re.compile(r"(?s)Error executing function call \[(.*?)\]: (.*)")
+SERVER = Path(__file__).parents[1]  # the folder with agent.py
 
 
 @dataclass
@@ -103,6 +109,27 @@ def nothing_listens(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def where_raised(error: BaseException) -> str:
+    """Return the last line of the owner's own code that an error came through; "" without one."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if path.is_relative_to(SERVER):
+            name = path.relative_to(SERVER)
+            if name.parts[0] not in (".venv", "vbot"):
+                return f"{name.as_posix()}, line {frame.lineno}, in {frame.name}: {frame.line}"
+    return ""
+
+
+def told_of_tool(error: ErrorFrame) -> str:
+    """Return what the log says of a tool that raised an error; "" if it is another error."""
+    raised = error.exception
+    if not raised or not (found := TOOL_RAISED.match(error.error)):
+        return ""
+    name, text = found.groups()  # in which the framework has masked credentials
+    where = where_raised(raised) or "none of its lines was reached"
+    return f"The tool {name} failed: {type(raised).__name__}: {text} ({where})"
 
 
 Part = TypeVar("Part", bound=FrameProcessor)
@@ -566,6 +593,9 @@ class ServiceMonitor(BaseObserver):
         if not health:  # bot.py says nothing about it
             health = Health(Service(part.name, "its key"))
             self._add(part, health)
+        if told := told_of_tool(error):  # no service failed
+            logger.error(told)
+            return
         if health.state is State.FAILED:
             return
         if is_about_a_file(error):
@@ -582,7 +612,7 @@ class ServiceMonitor(BaseObserver):
                 what = UNREACHABLE if unreachable else "does not work"
                 await self._report(health, State.FAILED, what)
         elif isinstance(health, LanguageModelHealth) and self._tts:  # it has given up a request
-            is_own = error.category != ErrorCategory.APPLICATION  # not one of a tool, for example
+            is_own = error.category != ErrorCategory.APPLICATION  # not one of a processor before it
             if is_own and health.state is State.WAITING:
                 what = UNREACHABLE if nothing_listens(error.exception) else "failed to answer"
                 await self._report(health, self._state_after(health), what)

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+# What a program says when variables are missing; the tests have a text of their own.
+TO_SET = "Set {} in .env; .env.example says where to get them."
+
 # The file with keys and settings, in server/. A .env in a parent directory is not read.
 ENV_FILE = Path(__file__).parents[1] / ".env"
 
@@ -172,5 +175,5 @@ def missing(needs: Iterable[Needs], transports: Iterable[str | None]) -> list[st
             problems.append(f"Set {' or '.join(found)} in .env, not both.")
     if names:
         listed = ", ".join(dict.fromkeys(names))  # each once
-        problems.append(f"Set {listed} in .env; .env.example says where to get them.")
+        problems.append(TO_SET.format(listed))
     return problems
