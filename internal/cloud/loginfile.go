@@ -85,8 +85,8 @@ func (f LoginFile) parse() (s Login, info fs.FileInfo, err error) {
 	return s, info, nil
 }
 
-// CheckOwned returns an error if the file exists, but is not a regular file that login wrote: vbot must
-// not replace or remove it.
+// CheckOwned returns an error if the file exists, but is not a regular file of this user that login wrote:
+// vbot must not replace or remove it.
 func (f LoginFile) CheckOwned() error {
 	info, err := os.Lstat(f.Path)
 	if err != nil {
@@ -94,6 +94,9 @@ func (f LoginFile) CheckOwned() error {
 	}
 	if !info.Mode().IsRegular() {
 		return errNotRegular
+	}
+	if err := own(info); err != nil {
+		return err
 	}
 	s, _, err := f.parse()
 	if err == nil && s.Token == "" {
