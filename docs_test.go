@@ -547,3 +547,28 @@ func TestWhatABotWithoutAKeyTakes(t *testing.T) {
 		}
 	}
 }
+
+// Workflows use actions by commit, and no pull request gets a token to sign with.
+func TestWorkflows(t *testing.T) {
+	parallel(t)
+	files, _ := filepath.Glob(".github/workflows/*.yml")
+	uses := regexp.MustCompile(`uses: (\S+)`)
+	byCommit := regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40}$`)
+	for _, file := range append(files, "templates/test.yml.tmpl") {
+		found := uses.FindAllStringSubmatch(document(t, file), -1)
+		if len(found) < 2 {
+			t.Errorf("%s uses %q", file, found)
+		}
+		for _, m := range found {
+			if !byCommit.MatchString(m[1]) {
+				t.Errorf("%s uses %s", file, m[1])
+			}
+		}
+		const onlyOnTags = "\n    if: github.event_name == 'push'\n"
+		for _, job := range regexp.MustCompile(`\n  \w+:\n`).Split(document(t, file), -1) {
+			if strings.Contains(job, "id-token: write") && !strings.Contains("\n"+job, onlyOnTags) {
+				t.Errorf("%s may sign in a job for pull requests", file)
+			}
+		}
+	}
+}
