@@ -6,7 +6,7 @@ from typing import Any
 
 from pipecat.runner.types import RunnerArguments
 
-from vbot import settings
+from vbot import records, settings
 
 
 def run(
@@ -30,10 +30,11 @@ def run(
 
     from vbot import local
 
-    settings.require(required)
+    settings.require([*required, records.problems])
     for begin in background:
         begin()
     bot = local.prepare(app, bot)
+    records.start()  # once the log is set up
     if load:
         load()
     if "dialin" in transports or "call" in transports:
