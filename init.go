@@ -160,6 +160,11 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 
 // Run finds out which job the options ask for, and runs it.
 func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
+	for _, arg := range env.Args {
+		if fault := report.AssignmentFault(arg); fault != "" {
+			return nil, report.Usagef("the directory: %s", fault)
+		}
+	}
 	if len(env.Args) > 1 {
 		const expected = "expected one directory, got %s; put a name with spaces in quotes"
 		return nil, report.Usagef(expected, strings.Join(report.QuoteAll(env.Args), " "))
@@ -416,6 +421,9 @@ func openCatalog(env *cli.Env, dir string) (*catalog.Catalog, error) {
 		return c, nil
 	}
 	path, err := env.Expand(dir)
+	if fault := report.AssignmentFault(dir); fault != "" {
+		err = errors.New(fault)
+	}
 	if err != nil {
 		return nil, report.One(report.InvalidConfig, strings.TrimPrefix(source, "--"), source, "%v", err)
 	}

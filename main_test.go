@@ -98,11 +98,16 @@ func (s subprocess) vbot(t testing.TB, dir string, args ...string) result {
 	} else if ok && exit.ExitCode() < 0 {
 		t.Fatalf("vbot %q ended by a signal: %v", args, err)
 	}
-	r := result{args, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	r := result{args, onAnySystem(stdout), onAnySystem(stderr), cmd.ProcessState.ExitCode()}
 	if strings.Contains(r.stderr, "goroutine ") {
 		t.Fatalf("vbot %q panicked:\n%s", args, r.stderr)
 	}
 	return r
+}
+
+// onAnySystem is what vbot printed, with the command of Linux where Windows has another.
+func onAnySystem(printed bytes.Buffer) string {
+	return strings.ReplaceAll(printed.String(), "copy .env.example .env", "install -m 600 .env.example .env")
 }
 
 // vbotCommand is a run of vbot that has not started yet.
@@ -533,7 +538,7 @@ func (in inProcess) vbot(t testing.TB, args ...string) result {
 		},
 		Stdin: in.stdin, Stdout: &stdout,
 	})
-	return result{args, stdout.String(), stderr.String(), code}
+	return result{args, onAnySystem(stdout), onAnySystem(stderr), code}
 }
 
 // runOn runs vbot within the test against the stand-in, signed in.

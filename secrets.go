@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -290,6 +291,7 @@ func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Pro
 	}
 	for _, name := range r.files {
 		problems = append(problems, addPairsFile(ctx, env, pairs, name, r.skipEmpty)...)
+		r.noteReaders(env, name)
 	}
 	if r.skipEmpty && r.files == nil {
 		problems.Add("skip-empty", "--skip-empty", "needs --file").Usage = true
@@ -331,6 +333,19 @@ func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	}
 	result, err := r.set.Run(ctx, api)
 	return resultOf(result, cancelled(err, "stored"))
+}
+
+// noteReaders says so if every user of the machine can read the file. All files are executable where modes
+// mean nothing, such as on Windows' drives in WSL.
+func (r *setRun) noteReaders(env *cli.Env, name string) {
+	path, err := env.Expand(name)
+	if name == "-" || err != nil || runtime.GOOS == "windows" {
+		return
+	}
+	info, err := os.Stat(env.Path(path))
+	if err == nil && info.Mode().IsRegular() && info.Mode()&0o004 != 0 && info.Mode()&0o111 == 0 {
+		env.Note("any user of this machine can read %s: chmod 600 %s", name, report.ShellPath(name))
+	}
 }
 
 // addPairsFile adds the pairs of a file; "-" is stdin. With allowBlank, a key without a value is not a

@@ -103,6 +103,9 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 	if typed == "" && isPath && !isLeftOut { // Path would return Env.Dir
 		return taken, refuse("missing value")
 	}
+	if fault := report.AssignmentFault(typed); fault != "" && o.Placeholder == "FILE" {
+		return taken, refuse(fault)
+	}
 	if f.set.Parse(args[:taken]) == nil {
 		return taken, f.checkRepeated(o, typed)
 	}

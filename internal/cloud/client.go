@@ -101,7 +101,11 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 		OnProxyConnectResponse: refusal,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    dialTimeout,
-		TLSClientConfig:        &tls.Config{RootCAs: roots, GetClientCertificate: noCertificate},
+		TLSClientConfig: &tls.Config{
+			RootCAs:              roots,
+			MinVersion:           tls.VersionTLS12,
+			GetClientCertificate: noCertificate,
+		},
 	}
 	return c
 }

@@ -31,7 +31,10 @@ func Open(s system.System, organization string) (c *Client, problems report.Prob
 				"percent-encode special characters of its user and password")
 	}
 	var roots *x509.CertPool
-	if name := s.Getenv("VBOT_CA_FILE"); name != "" {
+	name := s.Getenv("VBOT_CA_FILE")
+	if fault := report.AssignmentFault(name); fault != "" {
+		problems.Add("VBOT_CA_FILE", "VBOT_CA_FILE", "%s", fault)
+	} else if name != "" {
 		name = s.Path(name)
 		if roots, err = authorities(name); err != nil {
 			problems.Add("VBOT_CA_FILE", "VBOT_CA_FILE", "%s: %v", name, report.Cause(err))
