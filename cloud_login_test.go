@@ -438,7 +438,7 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 	// Neither login nor logout takes it away from that user.
 	for _, command := range []string{"login", "logout"} {
 		r := inProcess{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", command)
-		r.wantCode(t, 1)
+		r.wantCode(t, 2)
 		if _, err := os.Lstat(path); err != nil || !strings.Contains(r.stderr, "belongs to another user") {
 			t.Errorf("%s: %v; it said %s", command, err, r.stderr)
 		}

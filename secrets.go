@@ -344,7 +344,8 @@ func (r *setRun) noteReaders(env *cli.Env, name string) {
 	}
 	info, err := os.Stat(env.Path(path))
 	if err == nil && info.Mode().IsRegular() && info.Mode()&0o004 != 0 && info.Mode()&0o111 == 0 {
-		env.Warn("file", "", "any user of this machine can read %s: chmod 600 %s", name, report.ShellPath(name))
+		const readable = "any user of this machine can read %s: chmod 600 %s"
+		env.Warn("file", "", readable, name, report.ShellPath(name))
 	}
 }
 

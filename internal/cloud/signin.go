@@ -92,7 +92,11 @@ func SignIn(s system.System, organization string) (*Client, error) {
 // is needed; then neither a broken file nor a file for another address is a problem.
 func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile, Login, error) {
 	file, err := FindLoginFile(c.System)
-	if err != nil {
+	switch {
+	case report.HasCode(err, report.InvalidConfig) && !hasToken:
+		*problems = append(*problems, report.As(err).Problems...)
+		return file, Login{}, nil
+	case err != nil:
 		return file, Login{}, nil // nobody has signed in
 	}
 	stored, err := file.Read()
