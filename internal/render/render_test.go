@@ -123,7 +123,7 @@ func TestProjectTestsKnowToggles(t *testing.T) {
 // Every method for templates has a reader: a template, or another package.
 func TestMethodsHaveReaders(t *testing.T) {
 	read := map[string]bool{
-		"Files": true, "NextSteps": true, "NewCredentials": true, // package scaffold
+		"Files": true, "NextSteps": true, "ToGet": true, // package scaffold
 	}
 	err := fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Ext(name) != ".tmpl" {
@@ -140,7 +140,9 @@ func TestMethodsHaveReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inherited := map[string]bool{"HasTelephone": true, "MarshalJSON": true, "Values": true} // of bot.Config
+	inherited := map[string]bool{ // of bot.Config
+		"DescribeKey": true, "HasTelephone": true, "MarshalJSON": true, "Values": true,
+	}
 	data := reflect.TypeFor[*Data]()
 	for i := range data.NumMethod() {
 		if name := data.Method(i).Name; !read[name] && !inherited[name] {
@@ -786,6 +788,7 @@ func TestSelfHostRequires(t *testing.T) {
 		"twilio": `["PHONE_TOKEN"] [prometheus-client>=0.22,<1]`,
 		"plivo": `["PHONE_TOKEN" vbot.Needs("BOT_PUBLIC_URL", "DOMAIN")] ` +
 			`[prometheus-client>=0.22,<1 plivo>=4.59,<5]`,
+		"asterisk":          `["PHONE_TOKEN" "ASTERISK_PASSWORD"] [prometheus-client>=0.22,<1]`,
 		"daily_pstn_dialin": `["DAILY_HMAC_SECRET"] [prometheus-client>=0.22,<1]`,
 		"smallwebrtc":       `[vbot.Needs("TURN_URL", if_set="TURN_SECRET")] [prometheus-client>=0.22,<1]`,
 	} {
@@ -1242,6 +1245,7 @@ func TestStartCommand(t *testing.T) {
 		{"livekit", "uv run bot.py -t livekit", "open the address that it prints"},
 		{"twilio", "uv run bot.py -t twilio -x YOUR_TUNNEL_HOST", "README.md says how to reach the bot"},
 		{"plivo livekit", "uv run bot.py -t livekit", "open the address that it prints"},
+		{"asterisk", "uv run bot.py -t asterisk", "README.md says how to reach the bot"},
 		{"websocket", "uv run bot.py", "README.md says how to reach the bot"},
 		{"twilio smallwebrtc", "uv run bot.py", "open http://localhost:7860 and talk"},
 	} {

@@ -7,6 +7,7 @@ as it may.
 
 import asyncio
 import os
+import re
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -163,6 +164,42 @@ class PlivoCall(CarrierCall):
         await post(url, auth=aiohttp.BasicAuth(account, token), json=wanted)
 
 
+# Ends Asterisk's connection as an error: no message may be longer than 65,535 bytes. The dialplan
+# tells that from HANGUP, after which the call is over, by the cause: 38, not 16.
+BREAKS_CONNECTION = bytes(65_536)
+
+
+class AsteriskCall(CarrierCall):
+    """A call that Asterisk connects to the bot. Its dialplan goes on when the bot leaves.
+
+    With Asterisk's REST interface (ARI), the bot chooses the extension with which it goes on.
+    """
+
+    def __init__(self, runner_args: WebSocketRunnerArguments):
+        super().__init__(runner_args)
+        data = runner_args.call_data
+        self.is_outgoing = bool(data and data.get("is_outgoing"))
+        self._channel = str((data and data.get("channel")) or "")  # of the caller, in Asterisk
+
+    async def leave(self) -> bool:
+        """Leave the caller to the dialplan's next line, unless the bot can choose an extension."""
+        if has_ari():
+            return False
+        await self._runner_args.websocket.send_bytes(BREAKS_CONNECTION)
+        return True
+
+    async def connect(self, number: str, caller_id: str = "") -> None:
+        """Have the dialplan go on with this extension, or with its next line without ARI."""
+        if has_ari():
+            if not re.fullmatch(r"[\w+*#-]{1,40}", number):
+                raise RuntimeError(f"{number!r} is no extension")
+            if not re.fullmatch(r"[\w./@:;-]{1,150}", self._channel):
+                raise RuntimeError("v(channel=${URIENCODE(${CHANNEL})}) is missing in the dialplan")
+            variable = f"SHARED(BOT_NEXT,{self._channel})"
+            await ask_ari("asterisk/variable", params={"variable": variable, "value": number})
+        await self._runner_args.websocket.send_bytes(BREAKS_CONNECTION)
+
+
 # The carriers that stream calls to the bot, by the framework's words for them.
 CARRIERS: dict[str, type[CarrierCall]] = {
     "twilio": TwilioCall,
@@ -171,13 +208,13 @@ CARRIERS: dict[str, type[CarrierCall]] = {
     "exotel": CarrierCall,
 }
 
-# The calls over Daily, by their transports: create_transport has checked that they are calls.
-over_daily: WeakKeyDictionary[BaseTransport, Call] = WeakKeyDictionary()
+# The calls of Daily and Asterisk, by their transports: create_transport knows that they are calls.
+of_transport: WeakKeyDictionary[BaseTransport, Call] = WeakKeyDictionary()
 
 
 def call_of(runner_args: RunnerArguments, transport: BaseTransport) -> Call | None:
     """Return the call of a conversation, or None if somebody is at a page."""
-    if call := over_daily.get(transport):
+    if call := of_transport.get(transport):
         return call
     if isinstance(runner_args, WebSocketRunnerArguments):
         if kind := CARRIERS.get(runner_args.transport_type or ""):
@@ -317,6 +354,22 @@ async def update_at_twilio(call_sid: str, twiml: str) -> None:
     host = ".".join(["api", *filter(None, where)])
     url = f"https://{host}/2010-04-01/Accounts/{account}/Calls/{call_sid}.json"
     await post(url, auth=login, data={"Twiml": f"<Response>{twiml}</Response>"})
+
+
+def has_ari() -> bool:
+    """Whether the bot may use Asterisk's REST interface."""
+    names = ("ASTERISK_ARI_URL", "ASTERISK_ARI_USER", "ASTERISK_ARI_PASSWORD")
+    return all(name in os.environ for name in names)
+
+
+async def ask_ari(path: str, **request: Any) -> None:
+    """Send a request to Asterisk's REST interface. Raises RuntimeError if Asterisk refuses it.
+
+    https://docs.asterisk.org/Latest_API/API_Documentation/Asterisk_REST_Interface/
+    """
+    user, password = os.environ["ASTERISK_ARI_USER"], os.environ["ASTERISK_ARI_PASSWORD"]
+    url = f"{os.environ['ASTERISK_ARI_URL'].rstrip('/')}/{path}"
+    await post(url, auth=aiohttp.BasicAuth(user, password), **request)
 
 
 def public_url() -> str:

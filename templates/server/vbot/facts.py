@@ -64,9 +64,9 @@ def numbers_of(runner_args: RunnerArguments) -> dict[str, str | None]:
 
 
 def is_streamed(runner_args: RunnerArguments) -> bool:
-    """Whether a carrier streams the session, so that it is a call."""
+    """Whether a carrier or Asterisk streams the session, so that it is a call."""
     is_socket = isinstance(runner_args, WebSocketRunnerArguments)
-    return is_socket and runner_args.transport_type in CARRIERS
+    return is_socket and runner_args.transport_type in (*CARRIERS, "asterisk")
 
 
 def is_over_daily(runner_args: RunnerArguments) -> bool:

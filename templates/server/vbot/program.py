@@ -38,6 +38,9 @@ def run(
             begin()
         cancellable_bot = local.prepare(app, bot)
         records.start()  # once the log is set up
+        if "asterisk" in transports:
+            development: Any = importlib.import_module("vbot.asterisk.development")
+            development.serve(app, cancellable_bot)
         if load:
             load()
         if "dialin" in transports or "call" in transports:
@@ -46,4 +49,4 @@ def run(
             if "call" in transports:
                 daily.take_calls(app, cancellable_bot)
 
-    main(local.Arguments(prepare))
+    main(local.Arguments(prepare, takes_asterisk="asterisk" in transports))

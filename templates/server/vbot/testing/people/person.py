@@ -113,6 +113,11 @@ class Person:
         """The headers with which a carrier shows that a request for the address is its own."""
         return {}
 
+    @classmethod
+    def hosted_path(cls, token: str) -> str:
+        """The path at which self_host.py takes the carrier's calls."""
+        return f"/ws/{token}"
+
     async def speaks(self, sentence: str) -> None:
         """Say a sentence, in as much time as it takes."""
         self.script.will_be_spoken(sentence)
@@ -201,13 +206,14 @@ class SocketPerson(Person):
     """Somebody who is connected by a WebSocket."""
 
     ws: aiohttp.ClientWebSocketResponse
+    protocols: tuple[str, ...] = ()  # WebSocket subprotocols
 
     async def connect(
         self, http: aiohttp.ClientSession, path: str = "", headers: Mapping[str, str] | None = None
     ) -> None:
         path = path or await self.address(http)
         address = self.bot.url.replace("http", "ws", 1) + path
-        self.ws = await http.ws_connect(address, headers=headers)
+        self.ws = await http.ws_connect(address, protocols=self.protocols, headers=headers)
         await self.begin()
         self._tasks = [asyncio.create_task(self._listen())]
         self._tasks.append(asyncio.create_task(self.keep_speaking()))
