@@ -377,7 +377,7 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog.Catalog, text map[st
 // Each value that is put into YAML, TOML or JSON stands in quotes: a project may be called null or
 // 123, and a language is called no. What the readers of these make of it is for e2e.
 func TestValuesStandInQuotes(t *testing.T) {
-	action := regexp.MustCompile(`<%-? (if|else|end|range|\$\w+ :=)?.*?%>`)
+	action := regexp.MustCompile(`<%-? (if|else|end|range|quote|\$\w+ :=)?.*?%>`)
 	comment := regexp.MustCompile(`(^|\s)#.*`)
 	files := 0
 	err := fs.WalkDir(templates.Files, ".", func(name string, d fs.DirEntry, err error) error {

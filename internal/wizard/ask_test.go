@@ -124,21 +124,47 @@ func TestAsk(t *testing.T) {
 
 // The questions are about all options, each once, in order.
 func TestTopics(t *testing.T) {
-	var labels []string
-	options := map[*bot.Option]bool{}
+	asked := map[*bot.Option]bool{}
+	last := 0
 	for _, topic := range topics() {
-		labels = append(labels, topic.label)
 		for _, o := range topic.options {
-			if options[o] {
+			if asked[o] {
 				t.Errorf("%s is asked for twice", o.Key)
 			}
-			options[o] = true
+			asked[o] = true
+		}
+		if topic.subject == aboutOptions {
+			if order := topic.options[0].Order; order < last {
+				t.Errorf("%s is asked for too late", topic.label)
+			}
+			last = topic.options[0].Order
 		}
 	}
-	const want = "Directory, Start, Name, Bot type, Transports, Mode, Calls (Daily), Calls (SIP), " +
-		"Language, Speech to text, Language model, Text to speech, Realtime model, Video avatar, " +
-		"Web client, Client server, Runs on, Options"
-	if got := strings.Join(labels, ", "); got != want || len(options) != len(bot.Options) {
-		t.Errorf("%d options: %s", len(options), got)
+	if len(asked) != len(bot.Options) {
+		t.Errorf("%d of %d options are asked for", len(asked), len(bot.Options))
+	}
+}
+
+// Any option with a text can be typed, without a line of the wizard's code for it: Enter gives none.
+func TestAnyTextCanBeTyped(t *testing.T) {
+	thing := &bot.Option{Key: "language", Flag: "thing", Ask: "Which thing?", Label: "Thing"}
+	for typed, want := range map[string]bot.Value{"\n": {}, "a thing\n": {Text: "a thing"}} {
+		w := newWizard(catalog.New(), bot.Quickstart())
+		keys, keyboard, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := keyboard.WriteString(typed); err != nil {
+			t.Fatal(err)
+		}
+		var shown bytes.Buffer
+		w.terminal = tty.Open(keys, &shown, true, false, strings.Clone)
+		about := &topic{subject: aboutOptions, label: thing.Label, options: []*bot.Option{thing}}
+		err = w.askTopic(t.Context(), about, false)
+		if got := w.Bot[thing].Text; err != nil || got != want.Text ||
+			!w.hasChoice(about, false) || shown.String() != "Which thing? (Enter: none): " {
+			t.Errorf("%q: %q, %v\n%s", typed, got, err, &shown)
+		}
+		_, _ = keys.Close(), keyboard.Close()
 	}
 }

@@ -137,6 +137,6 @@ func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 // hasChoice reports whether the topic has more than one answer.
 func (w *wizard) hasChoice(t *topic, changed bool) bool {
 	return !slices.ContainsFunc(t.options, func(o *bot.Option) bool {
-		return (o.Enum != nil || o.Kind != "") && len(w.offer(o, changed)) < 2
+		return !o.IsToggle() && !o.IsText() && len(w.offer(o, changed)) < 2
 	})
 }
