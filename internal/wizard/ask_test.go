@@ -19,9 +19,17 @@ import (
 
 var update = flag.Bool("update", false, "write what the wizard shows to testdata/ask.txt")
 
-// A person answers each question as soon as it is asked, and hangs up when no answer is left.
+// A reply is what a person types at a question.
+type reply struct {
+	question string // "" for any
+	typed    string
+	hangsUp  bool // instead of an answer
+}
+
+// A person answers each question as soon as it is asked: with the next answer if that is for this question,
+// otherwise with Enter. A person hangs up when no answer is left.
 type person struct {
-	answers    []string
+	answers    []reply
 	keyboard   *os.File
 	transcript bytes.Buffer
 }
@@ -32,14 +40,53 @@ func (p *person) Write(b []byte) (int, error) {
 	if !strings.HasSuffix(text, ": ") && !strings.HasSuffix(text, "] ") {
 		return len(b), nil
 	}
-	if len(p.answers) == 0 {
-		p.transcript.WriteString("(hangs up)\n")
+	now := reply{hangsUp: true}
+	if len(p.answers) > 0 {
+		now = p.answers[0]
+		if now.question == "" || now.question == lastQuestion(p.transcript.String()) {
+			p.answers = p.answers[1:]
+		} else {
+			now = reply{} // Enter, at a question that the case does not know
+		}
+	}
+	if now.hangsUp {
+		p.transcript.WriteString(hangsUp + "\n")
 		return len(b), p.keyboard.Close()
 	}
-	p.transcript.WriteString("{" + p.answers[0] + "}\n")
-	_, err := p.keyboard.WriteString(p.answers[0] + "\n")
-	p.answers = p.answers[1:]
+	p.transcript.WriteString("{" + now.typed + "}\n")
+	_, err := p.keyboard.WriteString(now.typed + "\n")
 	return len(b), err
+}
+
+const hangsUp = "(hangs up)"
+
+// lastQuestion returns the last question of the wizard in the conversation so far.
+func lastQuestion(conversation string) (question string) {
+	questions := []string{"Directory", "How do you want to start?", "Proceed?", "Which answer?", "AGENT"}
+	for _, o := range bot.Options {
+		questions = append(questions, o.Question())
+	}
+	for line := range strings.Lines(conversation) {
+		for _, q := range questions {
+			if strings.HasPrefix(line, q) {
+				question = q
+			}
+		}
+	}
+	return question
+}
+
+// answersIn returns the answers in a conversation.
+func answersIn(conversation string) (answers []reply) {
+	places := regexp.MustCompile(`\{(.*?)\}|\(hangs up\)`).FindAllStringSubmatchIndex(conversation, -1)
+	for _, at := range places {
+		a := reply{question: lastQuestion(conversation[:at[0]]), hangsUp: at[2] < 0}
+		if !a.hangsUp {
+			a.typed = conversation[at[2]:at[3]]
+		}
+		answers = append(answers, a)
+	}
+	return answers
 }
 
 // choices are the lines of menus and their headings.
@@ -50,7 +97,7 @@ var counts = regexp.MustCompile(`\b\d+( missing)? file`)
 
 // converse runs the wizard in dir with these answers. It returns what the wizard shows, without the choices
 // of menus and with N for numbers of files, and the command line that would do the same.
-func converse(t *testing.T, dir string, job scaffold.Job, answers []string) string {
+func converse(t *testing.T, dir string, job scaffold.Job, answers []reply) string {
 	t.Helper()
 	in, keyboard, err := os.Pipe()
 	if err != nil {
@@ -79,8 +126,8 @@ func converse(t *testing.T, dir string, job scaffold.Job, answers []string) stri
 	if job.Refresh != nil {
 		out.WriteString("replace " + strings.Join(job.Refresh, ", ") + "\n")
 	}
-	if len(someone.answers) > 0 {
-		out.WriteString("nobody asked for " + strings.Join(someone.answers, ", ") + "\n")
+	for _, a := range someone.answers {
+		out.WriteString("nobody asked for " + a.typed + "\n")
 	}
 	shown := counts.ReplaceAllString(choices.ReplaceAllString(out.String(), ""), "N$1 file")
 	return strings.ReplaceAll(shown, dir, "DIR")
@@ -88,7 +135,8 @@ func converse(t *testing.T, dir string, job scaffold.Job, answers []string) stri
 
 // A case of testdata/ask.txt begins with `=== ` and what it is about. Lines that begin with `+ ` are files
 // that exist, `target: ` is the directory of the command line. The rest is the conversation: answers are in
-// braces. To add a case, write the answers, and run `go test ./internal/wizard -update`.
+// braces, each for the question above it. To add a case, write the answers, and run
+// `go test ./internal/wizard -update`.
 func TestAsk(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths have other separators")
@@ -114,11 +162,7 @@ func TestAsk(t *testing.T) {
 			}
 			setup += line
 		}
-		var answers []string
-		for _, m := range regexp.MustCompile(`\{(.*?)\}`).FindAllStringSubmatch(conversation, -1) {
-			answers = append(answers, m[1])
-		}
-		return setup + strings.TrimSpace(converse(t, dir, job, answers)) + "\n"
+		return setup + strings.TrimSpace(converse(t, dir, job, answersIn(conversation))) + "\n"
 	})
 }
 
