@@ -331,6 +331,7 @@ func TestDoneMeansDone(t *testing.T) {
 		"image-pull-secret reg ghcr.io bob:" + plantedValue + " --region us-east",
 		"reference team --region pce-acme",
 	}
+	wantEachSecretsCommand(t, lines, map[string]string{"list": "it reads", "check": "it reads"})
 	m := newMisfortune()
 	var all sync.WaitGroup
 	var done, runs atomic.Int32
