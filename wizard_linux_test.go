@@ -125,7 +125,8 @@ func (p *person) find(text string) (question, line string) {
 // spaces, without its "? "; or "".
 func (p *person) menuQuestion() string {
 	lines, row, column := p.lines()
-	if column == 0 || row >= len(lines) {
+	const narrow = 20 // there the cursor may be alone in a line, at its beginning
+	if column == 0 && p.width > narrow || row >= len(lines) {
 		return ""
 	}
 	for row > 0 && !strings.HasPrefix(lines[row], "? ") {
@@ -870,7 +871,7 @@ func TestWizardTypedAhead(t *testing.T) {
 	dir := t.TempDir()
 	p := startWizard(t, dir, "xterm", 80, 24, "init")
 	p.Types("parlour\rscaff\rsalon\rtelephony\rtelnyx\t\rcascade\r")
-	p.until("the question after these", func() bool { return strings.Contains(p.Text(), "speech?  cascade\n") })
+	p.asked("Language,")
 	p.answers(nil, "Proceed?")
 	p.Types("\r")
 	if code := p.Ends(); code != 0 ||

@@ -101,5 +101,5 @@ func (c *Catalog) addService(s *Service, text string) (problems report.Problems)
 	return append(problems, s.checkCode()...)
 }
 
-// fileName returns the name of the service's file without .py. Whoever else has it as a name is wrong.
+// fileName returns the name of the service's file without .py, which no other service of the kind may have.
 func (s *Service) fileName() string { return strings.TrimSuffix(path.Base(s.file), ".py") }
