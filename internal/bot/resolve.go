@@ -51,7 +51,7 @@ func Resolve(cat *catalog.Catalog, values Values, dirName string) (Config, []Dro
 	r.mode()
 	r.findTransports()
 	r.botType()
-	for _, o := range []*Option{OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo} {
+	for _, o := range ServiceOptions {
 		r.checkService(o)
 	}
 	r.language()

@@ -57,8 +57,8 @@ func (r *resolver) cloud() {
 
 // onLocalhost reports whether one of the services is a server on the bot's machine.
 func (r *resolver) onLocalhost() bool {
-	return slices.ContainsFunc(Options, func(o *Option) bool {
-		if !slices.Contains(catalog.ServiceKinds, o.Kind) || !r.has(o) {
+	return slices.ContainsFunc(ServiceOptions, func(o *Option) bool {
+		if !r.has(o) {
 			return false
 		}
 		service := r.cat.Find(o.Kind, r.values[o].Text)
@@ -164,8 +164,8 @@ func (r *resolver) language() {
 	}
 	v.Text = tag
 	r.values[OptLanguage] = v
-	for _, o := range Options {
-		if !slices.Contains(catalog.ServiceKinds, o.Kind) || !r.has(o) {
+	for _, o := range ServiceOptions {
+		if !r.has(o) {
 			continue
 		}
 		service := r.cat.Find(o.Kind, r.values[o].Text)

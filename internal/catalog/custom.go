@@ -45,7 +45,9 @@ func (c *Catalog) Add(dir fs.FS, name string) (problems report.Problems) {
 			problems = append(problems, c.addService(s, strings.ReplaceAll(string(text), "\r\n", "\n"))...)
 		case bytes.HasPrefix(text, []byte("# id: ")):
 			near := report.DidYouMean(report.Nearest(s.Kind, ServiceKinds))
-			s.refuse(&problems, 0, "not in a folder stt, llm, tts, realtime or video%s", near)
+			last := len(ServiceKinds) - 1
+			folders := strings.Join(ServiceKinds[:last], ", ") + " or " + ServiceKinds[last]
+			s.refuse(&problems, 0, "not in a folder %s%s", folders, near)
 		}
 		return nil
 	})
