@@ -875,7 +875,7 @@ func TestWizardTypedAhead(t *testing.T) {
 	p.answers(nil, "Proceed?")
 	p.Types("\r")
 	if code := p.Ends(); code != 0 ||
-		!strings.Contains(p.Text(), "vbot init parlour -n salon -b telephony -t telnyx -m cascade ") {
+		!strings.Contains(p.Text(), "vbot init parlour --name salon -t telnyx -m cascade ") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 	if strings.Contains(p.Text(), "parlour\n?") {
