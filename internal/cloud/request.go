@@ -12,7 +12,6 @@ import (
 	"net/textproto"
 	"net/url"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"vbot/internal/report"
@@ -45,7 +44,6 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 		body, _ = json.Marshal(r.body)
 	}
 	c.protectValues(r)
-	r.doing = cmp.Or(c.doing, r.doing)
 	end := c.Now().Add(c.CallTimeout)
 	all, cancel := c.WithTimeout(ctx, c.CallTimeout)
 	defer cancel()
@@ -105,11 +103,12 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 	defer cancel()
 	sent := false
 	informed := 0
-	var handshakes atomic.Int32 // the one with the API is the last
+	made := &handshakes{}
+	ctx = context.WithValue(ctx, handshakesKey{}, made)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeStart: func() {
-			handshakes.Add(1)
-			c.wantsCertificate.Store(false)
+			made.number.Add(1)
+			made.wantsCertificate.Store(false)
 		},
 		GotConn: func(httptrace.GotConnInfo) { sent = true },
 		// With this function, net/http does not limit their number.
@@ -133,7 +132,8 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 		if c.proxy != nil && c.proxy.Scheme == "https" {
 			withProxy = 1
 		}
-		return c.noResponse(err, sent, c.proxy != nil && handshakes.Load() <= withProxy)
+		byProxy := c.proxy != nil && made.number.Load() <= withProxy
+		return c.noResponse(err, sent, byProxy, made.wantsCertificate.Load())
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 { // net/http treats 101 as final; reading would never end
@@ -141,7 +141,7 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
-		return c.noResponse(err, true, false)
+		return c.noResponse(err, true, false, made.wantsCertificate.Load())
 	}
 	if resp.StatusCode > 299 {
 		return c.errorResponse(r, resp, data)
