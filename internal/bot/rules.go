@@ -116,7 +116,7 @@ func (r *resolver) video() {
 
 // client applies the rules for the web client and its server.
 func (r *resolver) client() {
-	framework := r.word(OptClient)
+	framework := r.checkEnum(OptClient)
 	if framework != "" && framework != ClientNone {
 		r.webOnly(OptClient)
 	}
@@ -126,7 +126,7 @@ func (r *resolver) client() {
 	if !r.has(OptClient) || framework == ClientNone {
 		framework = ""
 	}
-	server := r.word(OptClientServer)
+	server := r.checkEnum(OptClientServer)
 	switch {
 	case framework == "" && server != "" && !r.values[OptClient].reported:
 		why := "needs a web client: --client-framework react"
