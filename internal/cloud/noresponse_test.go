@@ -269,7 +269,7 @@ type certificateChain struct {
 }
 
 // The Go library has an error of its own for signatures that it refuses, but wraps it in the text of the
-// one for unknown authorities. Whether another authority would help is told nevertheless.
+// one for unknown authorities. The hint still says whether to trust another authority.
 func TestInsecureSignatures(t *testing.T) {
 	if fips140.Enabled() {
 		t.Skip("no such certificate can be made")
