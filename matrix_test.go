@@ -98,15 +98,16 @@ func (d *draftOfOwner) addImports(code string) {
 	d.files[botPy] = above + comment + imports + below
 }
 
-// addTool adds a tool to agent.py: imports below the docstring, the function above TOOLS, its name in that
-// list, and the variables that it needs.
-func (d *draftOfOwner) addTool(imports, function string, variables ...string) bool {
-	const tools, end = "\n# Tools: ", "    # your own, one per line\n]\n"
+// addTool adds a tool, which is a file of its own: its name in TOOLS, its import, and the variables that it
+// needs.
+func (d *draftOfOwner) addTool(module, block string, variables ...string) bool {
+	const mine, end = "# Your own imports go below", "    # your own, one per line\n]\n"
 	const required = "    # your own, one per line, such as"
-	name := regexp.MustCompile(`def (\w+)`).FindStringSubmatch(function)[1]
-	ok := d.replace(agentPy, tools, "\n\n"+strings.TrimSpace(function)+"\n\n"+tools) &&
-		d.replace(agentPy, end, "    "+name+",\n"+end) &&
-		d.replace(agentPy, "\n\"\"\"\n\n# Who", "\n\"\"\"\n\n"+imports+"\n# Who")
+	name := regexp.MustCompile(`async def (\w+)`).FindStringSubmatch(block)[1]
+	line := regexp.MustCompile(`(?m)^` + mine + `.*\n`).FindString(d.files[agentPy])
+	d.files["server/"+module+".py"] = block
+	ok := d.replace(agentPy, line, line+"from "+module+" import "+name+"\n") &&
+		d.replace(agentPy, end, "    "+name+",\n"+end)
 	for _, variable := range variables {
 		ok = ok && d.replace(agentPy, required, "    \""+variable+"\",\n"+required)
 		d.files["server/.env.example"] += variable + "=\n"
@@ -155,7 +156,7 @@ func parted(block string) (imports, rest string) {
 	return strings.TrimSpace(block[:at[0]]) + "\n", block[at[0]:]
 }
 
-// matrixEdits are the edits that README.md, AGENTS.md and DEPLOY.md suggest to the owner of a bot. Each
+// matrixEdits are the edits that README.md, RECIPES.md and DEPLOY.md suggest to the owner of a bot. Each
 // reports whether the documents of this bot suggest it.
 var matrixEdits = []struct {
 	name string
@@ -169,19 +170,18 @@ var matrixEdits = []struct {
 			d.replace(agentPy, "SAY_GREETING = False", "SAY_GREETING = True")
 	}},
 	{"tool of README.md", func(d *draftOfOwner) bool {
-		return d.addTool(parted(d.blocks("README.md", "### Tools", "\n## ")[0]))
+		return d.addTool("days", d.blocks("README.md", "### Tools", "\n## ")[0])
 	}},
 	{"handing over", func(d *draftOfOwner) bool {
 		blocks := d.blocks("DEPLOY.md", "\n## Handing a call", "**Over")
 		if blocks == nil {
 			return false
 		}
-		imports, function := parted(blocks[0])
-		return d.addTool(imports, function, "COLLEAGUE")
+		return d.addTool("handing_over", blocks[0], "COLLEAGUE", "TIME_ZONE")
 	}},
 	{"own tests", func(d *draftOfOwner) bool {
 		const tests = "server/tests/test_agent.py"
-		return d.replace(tests, "\nfrom vbot.testing", "\nfrom agent import days_until\nfrom vbot.testing")
+		return d.replace(tests, "\nfrom vbot.testing", "\nfrom days import days_until\nfrom vbot.testing")
 	}},
 	{"variable", func(d *draftOfOwner) bool {
 		const required = "    # your own, one per line, such as"
@@ -200,7 +200,7 @@ var matrixEdits = []struct {
 		return d.replace(botPy, is+")", is+", answers_within=60)")
 	}},
 	{"another service", func(d *draftOfOwner) bool {
-		blocks := d.blocks("AGENTS.md", "**Let another service take over**", "\nAny error")
+		blocks := d.blocks("RECIPES.md", "**Let another service take over**", "\nAny error")
 		if blocks == nil || !strings.Contains(d.files[botPy], "OpenAILLMService(") {
 			return false
 		}
@@ -208,12 +208,12 @@ var matrixEdits = []struct {
 		return d.above("    pipeline = Pipeline(", second+blocks[0])
 	}},
 	{"mute", func(d *draftOfOwner) bool {
-		imports, code := parted(d.blocks("AGENTS.md", "**Mute the person**", "\n**Let the model")[0])
+		imports, code := parted(d.blocks("RECIPES.md", "**Mute the person**", "\n**Let the model")[0])
 		d.addImports(imports)
 		return d.above("    await runner.run()\n", code+"\n")
 	}},
 	{"turns", func(d *draftOfOwner) bool {
-		imports, code := parted(d.blocks("AGENTS.md", "**Turns and interruptions.**", "**Steps")[0])
+		imports, code := parted(d.blocks("RECIPES.md", "**Turns and interruptions.**", "**Steps")[0])
 		imports, _, _ = strings.Cut(imports, "\n#")
 		const is = "        context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())\n"
 		const start = "        context,\n        user_params=LLMUserAggregatorParams(\n" +
@@ -252,7 +252,7 @@ var matrixEdits = []struct {
 		return d.replace(botPy, is, is+"            DTMFAggregator(timeout=3),\n")
 	}},
 	{"steps", func(d *draftOfOwner) bool {
-		d.files["server/flow.py"] = d.blocks("AGENTS.md", "**Steps of a conversation**", "Then change")[0]
+		d.files["server/flow.py"] = d.blocks("RECIPES.md", "**Steps of a conversation**", "Then change")[0]
 		const start, ready = "    # Reports services that fail", "    async def on_ready(conversation):\n"
 		const above, built = "            user_aggregator,\n", "    return pipeline, services"
 		const calls = "    pipeline, services"
@@ -277,7 +277,7 @@ var matrixEdits = []struct {
 		return d.replace(botPy, "facts_about(runner_args)", `facts_about(runner_args, "customer")`)
 	}},
 	{"leaving the room", func(d *draftOfOwner) bool {
-		blocks := d.blocks("DEPLOY.md", "**A colleague in the room.**", "\n## ")
+		blocks := d.blocks("RECIPES.md", "\n## A colleague in the room", "\n## Telephone keys")
 		if blocks == nil {
 			return false
 		}

@@ -1,4 +1,4 @@
-"""Another service takes over from one that fails, as AGENTS.md says.
+"""Another service takes over from one that fails, as RECIPES.md says.
 
 lib/own_failover.py has the tests, which run in a project, against its own stand-ins.
 """
@@ -29,7 +29,7 @@ def project(vbot: Path) -> bots.Project:
     folder = bots.PROJECTS / "failover"
     project = bots.generate(vbot, folder, "failover", "-t", "smallwebrtc", *CASCADE, "--eval")
     project.sync("--group", "test")
-    recipes.follow(project, "AGENTS.md", "Let another service take over", recipes.second_services)
+    recipes.follow(project, "RECIPES.md", "Let another service take over", recipes.second_services)
     bot = project.server / "bot.py"
     source = bot.read_text()
     for kind, (pattern, by) in OTHER_ADDRESSES.items():

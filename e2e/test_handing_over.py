@@ -38,18 +38,17 @@ DIALED_IN = {
 }
 
 
-HAND_OVER = ("Handing a call to a person", recipes.hand_over)
-SHARE_THE_ROOM = ("A colleague in the room", recipes.shared_room)
+HAND_OVER = ("DEPLOY.md", "Handing a call to a person", recipes.hand_over)
+SHARE_THE_ROOM = ("RECIPES.md", "A colleague in the room", recipes.shared_room)
 
 
-def edit(project: bots.Project, *what: tuple[str, recipes.Recipe]) -> None:
-    """Do what DEPLOY.md says. The linter and the type check need only the packages that it adds."""
-    for title, recipe in what:
-        recipes.follow(project, "DEPLOY.md", title, recipe)
+def edit(project: bots.Project, *what: tuple[str, str, recipes.Recipe]) -> None:
+    """Do what the documents say. The linter and the type check have nothing to say."""
+    for document, title, recipe in what:
+        recipes.follow(project, document, title, recipe)
     server = project.server
-    bots.must(*DEV, "ruff", "check", "--no-cache", "--fix", "--exit-zero", cwd=server)
-    bots.must(*DEV, "ruff", "format", "--no-cache", ".", cwd=server)
     bots.must(*DEV, "ruff", "check", "--no-cache", ".", cwd=server)
+    bots.must(*DEV, "ruff", "format", "--no-cache", "--diff", ".", cwd=server)
     said = bots.must(*DEV, "pyright", ".", cwd=server)
     assert "0 errors, 0 warnings, 0 informations" in said
 
@@ -59,7 +58,7 @@ HOURS = "time.weekday() > 4 or not 9 <= time.hour < 17"
 
 def set_hours(project: bots.Project, closed: str) -> None:
     """Change the hours of colleagues, so that the result does not depend on the day of the test."""
-    agent = project.server / "agent.py"
+    agent = project.server / "handing_over.py"
     source = agent.read_text()
     assert source.count(HOURS) == 1
     agent.write_text(source.replace(HOURS, closed))
@@ -68,7 +67,7 @@ def set_hours(project: bots.Project, closed: str) -> None:
 def configure(project: bots.Project, **values: str) -> None:
     project.write_env(**KEYS, **values)
     with (project.server / ".env").open("a") as env:
-        env.write(f"COLLEAGUE={COLLEAGUE}\n")
+        env.write(f"COLLEAGUE={COLLEAGUE}\nTIME_ZONE=Europe/Berlin\n")
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,8 @@ def local(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The module, without the packages that it needs to serve a bot."""
     for name, *classes in (
         ("fastapi", "FastAPI"),
-        ("vbot", "log"),
+        ("vbot", "log", "page"),
+        ("vbot.presence", "attended"),
         ("pipecat.runner", "run"),
         ("pipecat.runner.types", "RunnerArguments"),
         ("starlette.responses", "FileResponse", "PlainTextResponse"),

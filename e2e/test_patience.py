@@ -1,4 +1,4 @@
-"""The monitor leaves healthy bots alone, and the code in AGENTS.md for timeouts works unchanged."""
+"""The monitor leaves healthy bots alone, and the code in RECIPES.md for timeouts works as it is."""
 
 import asyncio
 import re
@@ -39,7 +39,7 @@ def with_recipes(project: bots.Project) -> str:
         ("Let another service take over", recipes.second_services),
         ("Mute the person", recipes.mute),
     ):
-        files = recipe(files, said["AGENTS.md", title])
+        files = recipe(files, said["RECIPES.md", title])
     code = files["bot.py"]
     model = editing.text_of(code, editing.statement(code, "llm"))
     refused, count = re.subn(r"api_key=.*", 'api_key="sk-refused",', model)

@@ -1,4 +1,4 @@
-"""Keys that a caller presses reach the model, and the bot can press keys, as AGENTS.md says.
+"""Keys that a caller presses reach the model, and the bot can press keys, as RECIPES.md says.
 
 lib/own_keys.py has the test, which runs in a project, against its own stand-ins.
 """
@@ -11,7 +11,7 @@ import own_tests
 import recipes
 
 TESTS = Path(__file__).parent / "lib" / "own_keys.py"
-CARRIERS = ("-t", "twilio", "-t", "telnyx", "-t", "plivo", "-t", "exotel")
+CARRIERS = ("-t", "twilio", "-t", "telnyx", "-t", "plivo", "-t", "exotel", "-t", "asterisk")
 CASCADE = ("-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia")
 
 
@@ -23,7 +23,7 @@ def test_keys_are_pressed(vbot: Path) -> None:
         ("Keys that the caller presses", recipes.callers_keys),
         ("Keys that the bot presses", recipes.tool),
     ):
-        recipes.follow(project, "AGENTS.md", title, recipe)
+        recipes.follow(project, "RECIPES.md", title, recipe)
     shutil.copy(TESTS, project.server / "tests/test_keys.py")
     done = own_tests.pytest_in(project, "tests/test_keys.py")
-    assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
+    assert done.returncode == 0 and "5 passed" in done.stdout, done.stdout

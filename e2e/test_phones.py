@@ -234,11 +234,11 @@ class Known(TwilioCaller):
 
 @pytest.mark.parametrize("also", [(), ("-t", "smallwebrtc")], ids=["alone", "page"])
 def test_the_model_knows_who_calls(vbot: Path, also: tuple[str, ...]) -> None:
-    """It also knows a value from TwiML, as AGENTS.md says, but no other values."""
+    """It also knows a value from TwiML, as RECIPES.md says, but no other values."""
     known = bots.installed(vbot, f"known{len(also)}", "-t", "twilio", *also, *CASCADE)
     known.write_env(**KEYS, **CARRIERS["twilio"].env, TIME_ZONE="Asia/Tokyo")
     title = "What the model is told about a session"
-    recipes.follow(known, "AGENTS.md", title, recipes.values)
+    recipes.follow(known, "RECIPES.md", title, recipes.values)
 
     async def calls() -> None:
         async with (

@@ -33,7 +33,7 @@ BOTS = {
     "look": ("-t", "smallwebrtc", *CASCADE, "--video-input", "--client-framework", "vanilla"),
     "own": ("-t", "websocket", *OWN),
     "room": ("-t", "livekit", "-m", "realtime", "--realtime", "gemini_live", *OPTIONS[:2]),
-    "phones": ("-t", "twilio", "-t", "telnyx", "-t", "plivo", "-t", "exotel", *CASCADE),
+    "phones": ("-t", "twilio", "-t", "telnyx", "-t", "plivo", "-t", "exotel", *CASCADE, "--eval"),
     "phones_page": ("-t", "twilio", "-t", "plivo", "-t", "smallwebrtc", *REALTIME, "--self-host"),
     "pstn_in": ("-t", "daily_pstn_dialin", *CASCADE),
     "pstn_in_more": ("-t", "daily_pstn_dialin", "-t", "twilio", "-t", "smallwebrtc", *REALTIME),
@@ -66,7 +66,7 @@ KEYS = "test_phone_keys.py::test_keys_are_pressed"
 
 # Examples that belong into another file, and the test that runs them.
 ELSEWHERE: dict[Key, str] = {
-    ("AGENTS.md", "Without keys"): ("test_own_tests.py::test_the_guide_says_how_a_test_is_written"),
+    ("RECIPES.md", "The test of a transfer"): "test_own_tests.py::test_callers_are_put_through",
 }
 
 # What applies the examples under a title, and the tests of what they do.
@@ -75,37 +75,39 @@ RECIPES: dict[Key, Recipe] = {
         recipes.variables,
         ("test_readme.py::test_a_bot_names_the_settings_that_it_lacks",),
     ),
-    ("AGENTS.md", "Abilities"): Recipe(recipes.tool, (A_TOOL,)),
-    ("AGENTS.md", "Give a slow service more time"): Recipe(
+    ("RECIPES.md", "A tool that calls your own HTTP API"): Recipe(
+        recipes.tool, ("test_own_tests.py::test_callers_book_at_an_api_of_the_owner",)
+    ),
+    ("RECIPES.md", "Give a slow service more time"): Recipe(
         recipes.more_time, (PATIENT,), only='vbot.Service("OpenAI", '
     ),
-    ("AGENTS.md", "Let another service take over"): Recipe(
+    ("RECIPES.md", "Let another service take over"): Recipe(
         recipes.second_services,
         ("test_failover.py::test_another_service_takes_over", PATIENT),
         only="    tts = ",
     ),
-    ("AGENTS.md", "Mute the person"): Recipe(recipes.mute, (PATIENT,)),
-    ("AGENTS.md", "Keys that the caller presses"): Recipe(recipes.callers_keys, (KEYS,)),
-    ("AGENTS.md", "Keys that the bot presses"): Recipe(recipes.tool, (KEYS,)),
-    ("AGENTS.md", "Turns and interruptions"): Recipe(
+    ("RECIPES.md", "Mute the person"): Recipe(recipes.mute, (PATIENT,)),
+    ("RECIPES.md", "Keys that the caller presses"): Recipe(recipes.callers_keys, (KEYS,)),
+    ("RECIPES.md", "Keys that the bot presses"): Recipe(recipes.tool, (KEYS,)),
+    ("RECIPES.md", "Turns and interruptions"): Recipe(
         recipes.turns,
         (
             "test_readme.py::test_turns_and_interruptions_change",
             "test_readme.py::test_a_realtime_model_is_patient_and_not_interrupted",
         ),
     ),
-    ("AGENTS.md", "Steps of a conversation"): Recipe(
+    ("RECIPES.md", "Steps of a conversation"): Recipe(
         recipes.steps, ("test_readme.py::test_the_model_goes_through_steps",), only="    tts = "
     ),
-    ("AGENTS.md", "Speech detection"): Recipe(
+    ("RECIPES.md", "Speech detection"): Recipe(
         recipes.speech_detection, (LONG,), only="SileroVADAnalyzer()"
     ),
-    ("AGENTS.md", "Long conversations"): Recipe(recipes.long_conversations, (LONG,)),
-    ("AGENTS.md", "Slow tools"): Recipe(
+    ("RECIPES.md", "Long conversations"): Recipe(recipes.long_conversations, (LONG,)),
+    ("RECIPES.md", "Slow tools"): Recipe(
         recipes.slow_tool,
         ("test_readme.py::test_the_conversation_goes_on_beside_a_slow_tool",),
     ),
-    ("AGENTS.md", "MCP tools"): Recipe(
+    ("RECIPES.md", "MCP tools"): Recipe(
         recipes.mcp_tools, ("test_readme.py::test_the_model_calls_a_tool_of_a_server",)
     ),
     TOOLS: Recipe(recipes.tool, (A_TOOL,)),
@@ -114,7 +116,7 @@ RECIPES: dict[Key, Recipe] = {
         recipes.service_turns,
         ("test_readme.py::test_a_realtime_model_is_patient_and_not_interrupted",),
     ),
-    ("AGENTS.md", "What the model is told about a session"): Recipe(
+    ("RECIPES.md", "What the model is told about a session"): Recipe(
         recipes.values, ("test_phones.py::test_the_model_knows_who_calls",)
     ),
     ("DEPLOY.md", "Handing a call to a person"): Recipe(
@@ -125,7 +127,7 @@ RECIPES: dict[Key, Recipe] = {
             "test_handing_over.py::test_a_call_over_sip_outlives_its_room",
         ),
     ),
-    ("DEPLOY.md", "A colleague in the room"): Recipe(
+    ("RECIPES.md", "A colleague in the room"): Recipe(
         recipes.shared_room, ("test_handing_over.py::test_the_bot_leaves_a_room_to_others",)
     ),
 }
@@ -133,10 +135,20 @@ RECIPES: dict[Key, Recipe] = {
 # Code between backquotes that says what is there, and is not to be put anywhere.
 NAMED = {
     ("AGENTS.md", "bot(runner_args)"): "what must stay",
-    ("AGENTS.md", "await runner.run()"): "a place",
-    ("AGENTS.md", "vbot.hang_up"): "what telephone bots have",
+    ("AGENTS.md", 'Needs("NAME", in_tests="VALUE")'): "of tests",
+    ("AGENTS.md", 'os.environ["NAME"] = "VALUE"'): "of tests",
+    ("AGENTS.md", "script.when(SAID, ANSWER, call=TOOL, arguments={...})"): "of tests",
+    ("AGENTS.md", 'services["llm"].fail(401)'): "of tests",
+    ("AGENTS.md", 'clock.set("2030-12-23 10:00")'): "of tests",
+    ("AGENTS.md", '["dial +15551234567"]'): "of tests",
+    ("AGENTS.md", "params.result_callback"): "what tools have",
+    ("AGENTS.md", "now()"): "what there is",
+    ("AGENTS.md", "vbot.facts"): "a module",
+    ("RECIPES.md", "await runner.run()"): "a place",
+    ("RECIPES.md", "vbot.hang_up"): "what telephone bots have",
     ("DEPLOY.md", 'TransferFrame(number, caller_id="+15557654321")'): "another form of the example",
     ("DEPLOY.md", 'client["id"]'): "what there is",
+    ("DEPLOY.md", 'conversation.monitor.add_event_handler("on_failed", ...)'): "what there is",
 }
 
 
@@ -291,17 +303,25 @@ def test_examples_that_run_elsewhere_exist() -> None:
         assert f"\ndef {name}(" in text, f"{file} has no {name}"
 
 
+ARGUMENTS: Key = ("RECIPES.md", "Turns and interruptions")  # a block that goes into a line
+
+
 @pytest.fixture(scope="module")
-def written(made: dict[str, bots.Project]) -> list[Path]:
-    """Beside the files of each bot, those with one of its examples, and what that adds."""
-    files: list[Path] = []
+def written(made: dict[str, bots.Project]) -> dict[Path, bool]:
+    """Beside the files of each bot, those with one of its examples, and what that adds.
+
+    And whether the example is whole lines, which need no formatting.
+    """
+    files: dict[Path, bool] = {}
     for project in made.values():
+        sections = editing.documents(project.folder)
         for key, after in edited(project, set()):
             example = re.sub(r"\W+", "_", " ".join(key)).lower()
             for name, text in after.items():
                 is_new = name not in recipes.EDITED
-                files.append(project.server / (name if is_new else f"recipe_{example}.py"))
-                files[-1].write_text(text)
+                path = project.server / (name if is_new else f"recipe_{example}.py")
+                path.write_text(text)
+                files[path] = bool(sections[key].blocks) and key != ARGUMENTS
     return files
 
 
@@ -339,14 +359,44 @@ def test_the_blocks_are_formatted(python: Path, made: dict[str, bots.Project]) -
     every_bot.ruff(python, "format", "--diff", folder)
 
 
-def test_they_pass_the_linter(python: Path, written: list[Path]) -> None:
-    """Once it has sorted their imports and formatted them, as AGENTS.md says."""
-    every_bot.ruff(python, "check", "--fix", "--exit-zero", *written)
-    every_bot.ruff(python, "format", *written)
-    every_bot.ruff(python, "check", *written)
+def test_blocks_pass_the_linter_as_they_are_pasted(python: Path, written: dict[Path, bool]) -> None:
+    """Nothing sorts their imports, and nothing formats them."""
+    pasted = [path for path, is_whole in written.items() if is_whole]
+    assert len(pasted) > 60
+    every_bot.ruff(python, "check", *pasted)
+    every_bot.ruff(python, "format", "--check", *pasted)
 
 
-def test_they_pass_the_type_check(python: Path, written: list[Path]) -> None:
-    found = every_bot.type_errors(python, MADE, written)
+def test_arguments_pass_the_linter(python: Path, written: dict[Path, bool]) -> None:
+    """Once it has wrapped their lines and sorted their imports, as RECIPES.md says."""
+    others = [path for path, is_whole in written.items() if not is_whole]
+    every_bot.ruff(python, "check", "--fix", "--exit-zero", *others)
+    every_bot.ruff(python, "format", *others)
+    every_bot.ruff(python, "check", *others)
+
+
+@pytest.mark.parametrize("name", ["plain", "phones", "phones_page", "pstn_in_more"])
+def test_all_tools_together_pass_the_linter(
+    python: Path, made: dict[str, bots.Project], name: str
+) -> None:
+    """Pasted one after the other into one project."""
+    project = bots.Project(MADE / "together" / name, {})
+    shutil.rmtree(project.folder, ignore_errors=True)
+    shutil.copytree(made[name].folder, project.folder)
+    for file in project.server.glob("recipe_*.py"):
+        file.unlink()
+    files, pasted = recipes.read(made[name]), 0
+    for key, section in editing.documents(project.folder).items():
+        if key in RECIPES and RECIPES[key].apply is recipes.tool and section.blocks:
+            files = recipes.tool(files, section)
+            pasted += 1
+    recipes.write(project, files)
+    assert pasted > 2
+    every_bot.ruff(python, "check", project.server)
+    every_bot.ruff(python, "format", "--check", project.server)
+
+
+def test_they_pass_the_type_check(python: Path, written: dict[Path, bool]) -> None:
+    found = every_bot.type_errors(python, MADE, list(written))
     wrong = [line for path in written for line in found[path]]
     assert not wrong, "\n".join(wrong)

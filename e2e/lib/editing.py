@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DOCUMENTS = ("AGENTS.md", "README.md", "DEPLOY.md", "client/README.md", "deploy/README.md")
+DOCUMENTS = ("AGENTS.md", "README.md", "RECIPES.md", "DEPLOY.md")
+DOCUMENTS += ("client/README.md", "deploy/README.md")
 TITLE = re.compile(r"#+ (?P<heading>.+)|(?:- )?\*\*(?P<bold>[^*]+)\*\*")
 BLOCK = re.compile(r"(?ms)^( *)```(\w*)\n(.*?)^\1```$")
 PLACE = re.compile(r"\A# In \w+\.\n")
@@ -90,10 +91,27 @@ def with_imports(source: str, imports: str) -> str:
     lines = f"{imports.strip()}\n"
     if not there.isdisjoint(wanted):
         lines = "".join(f"{line}\n" for line in wanted if line not in there)
+    if not lines.strip():
+        return source
     before, place, after = source.rpartition("# isort: split\n")
-    if not place:  # agent.py
-        before, place, after = source.partition('"""\n\n')
-    return f"{before}{place}{lines}\n{after}"
+    if not place:
+        return with_own_import(source, imports)
+    return f"{before}{place}{lines}{after}"
+
+
+OWN_IMPORTS = re.compile(r"(?m)^# Your own imports go below this line.*\n")
+
+
+def with_own_import(source: str, lines: str) -> str:
+    """agent.py with these imports below the line that says so."""
+    [place] = OWN_IMPORTS.findall(source)
+    return replaced(source, (place, f"{place}{lines.strip()}\n"))
+
+
+def listed(source: str, *names: str) -> str:
+    """agent.py with these names at the head of TOOLS."""
+    lines = "".join(f"    {name},\n" for name in names)
+    return replaced(source, ("\nTOOLS = [\n", f"\nTOOLS = [\n{lines}"))
 
 
 def names_imported(source: str) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -112,11 +130,10 @@ def above(source: str, line: str, code: str) -> str:
 
 
 def above_tools(source: str, code: str, *names: str) -> str:
-    """Insert a function above TOOLS, and add these names to that list."""
-    listed = "".join(f"    {name},\n" for name in names)
-    before, start, after = source.partition("\nTOOLS = [\n")
+    """Insert a function above the comment of TOOLS, and add these names to that list."""
+    before, start, after = source.partition("\n# Tools: ")
     assert start
-    return f"{before.rstrip()}\n\n\n{code.strip()}\n\n{start}{listed}{after}"
+    return listed(f"{before.rstrip()}\n\n\n{code.strip()}\n\n{start}{after}", *names)
 
 
 def required(source: str, lines: str) -> str:

@@ -1,6 +1,6 @@
 """Tests that another service takes over. A project has this file in tests/.
 
-bot.py has the recipe of AGENTS.md, whose second services have the addresses BACKUP_*. The bot
+bot.py has the recipe of RECIPES.md, whose second services have the addresses BACKUP_*. The bot
 begins each session with the first ones. FIGURES names a file for the seconds that it took.
 """
 
@@ -16,8 +16,8 @@ from aiohttp import web
 
 import cast
 from sentences import SENTENCES
-from vbot.testing import Bot, Service, Services, Tester
-from vbot.testing.fixtures import free_port, program, values
+from vbot.testing import Bot, Service, Services, Tester, values
+from vbot.testing.fixtures import free_port, program
 from vbot.testing.sound import recording
 
 QUESTION = "What is the capital of France?"
@@ -103,7 +103,7 @@ class Broken:
 
 @pytest.fixture(scope="session")
 async def backup(running_services: Services) -> AsyncIterator[Services]:
-    services = Services(cast.SERVICES, values())
+    services = Services(cast.SERVICES, values.AnyValue())
     services.script = running_services.script
     for service in services.all():
         service.script = services.script

@@ -1,19 +1,22 @@
 """Tests keys of a telephone. A project has this file in tests/.
 
-agent.py and bot.py have the two recipes of AGENTS.md.
+agent.py and bot.py have the two recipes of RECIPES.md.
 """
 
 import pytest
 
 from vbot.testing import Bot, Script
+from vbot.testing.people.asterisk import AsteriskCaller
 from vbot.testing.people.exotel import ExotelCaller
 from vbot.testing.people.phone import Phone
 from vbot.testing.people.plivo import PlivoCaller
 from vbot.testing.people.telnyx import TelnyxCaller
 from vbot.testing.people.twilio import TwilioCaller
 
+CALLERS = [TwilioCaller, TelnyxCaller, PlivoCaller, ExotelCaller, AsteriskCaller]
 
-@pytest.mark.parametrize("carrier", [TwilioCaller, TelnyxCaller, PlivoCaller, ExotelCaller])
+
+@pytest.mark.parametrize("carrier", CALLERS)
 async def test_keys(carrier: type[Phone], running_bot: Bot, script: Script) -> None:
     running_bot.begin_test()
     script.when("DTMF: 4711#", "Thank you, Ms. Miller.")

@@ -23,6 +23,7 @@ from caller import EAR, until
 from socket_clients import SocketCaller
 from stand_ins import Bot, Phone, Script
 from standins import Service
+from vbot.testing.people.asterisk import AsteriskCaller as AsteriskLine
 from vbot.testing.people.exotel import ExotelCaller as ExotelLine
 from vbot.testing.people.plivo import PlivoCaller as PlivoLine
 from vbot.testing.people.telnyx import TelnyxCaller as TelnyxLine
@@ -87,6 +88,21 @@ class PlivoCaller(PhoneCaller):
 
 class ExotelCaller(PhoneCaller):
     carrier = ExotelLine
+
+
+class AsteriskCaller(PhoneCaller):
+    """Asterisk says with a cause what its dialplan does next: see `AsteriskLine`."""
+
+    line: AsteriskLine
+    path, rate, protocols = AsteriskLine.path, AsteriskLine.rate, AsteriskLine.protocols
+    carrier = AsteriskLine
+
+    def received(self, data: Any) -> None:
+        dropped, queued = self.line.dropped, len(self.line.queue)
+        self.line.received(data)
+        if self.line.dropped > dropped:
+            self.cleared.append(len(self.heard))
+        self.sent += self.line.queue[queued:]
 
 
 # --- the APIs --------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Changes to a bot's files that its documents describe. Each function makes one of them.
 
-A recipe takes the files and the section of the document, and returns the changed files. The linter
-sorts their imports and formats them. `follow` does all this in a project.
+A recipe takes the files and the section of the document, and returns the changed files. Nothing
+sorts their imports or formats them. `follow` does all this in a project.
 """
 
 import ast
@@ -17,6 +17,7 @@ from editing import (
     above,
     above_tools,
     documents,
+    listed,
     parted,
     replaced,
     required,
@@ -24,6 +25,7 @@ from editing import (
     text_of,
     with_arguments,
     with_imports,
+    with_own_import,
 )
 
 RUN = "    await runner.run()"
@@ -47,8 +49,14 @@ def edits(file: str) -> Callable[[Callable[..., str]], Callable[..., Files]]:
     return decorate
 
 
+OTHERS = ("conftest.py", "self_host.py", "sentences.py", "webhooks.py")
+
+
 def read(project: bots.Project) -> Files:
-    return {name: (project.server / name).read_text() for name in EDITED}
+    """The files that recipes change, and those that they have added."""
+    files = sorted(file for file in project.server.glob("*.py") if file.name not in OTHERS)
+    examples = project.server.glob("tests/appointments.py")
+    return {str(file.relative_to(project.server)): file.read_text() for file in (*files, *examples)}
 
 
 def write(project: bots.Project, files: Files) -> None:
@@ -86,39 +94,49 @@ def variables(source: str, section: Section) -> str:
     return with_imports(source, "import os\n\nfrom vbot import Needs\n")
 
 
-@edits("agent.py")
-def tool(source: str, section: Section) -> str:
-    """README.md and AGENTS.md: a function that the model may call."""
-    [block] = section.blocks
-    imports, code = parted(block)
-    function, _, listed = code.partition("\nTOOLS = [\n")
-    if listed:
-        names = re.findall(r"(?m)^    (\w+),$", listed)
+def tool(files: Files, section: Section) -> Files:
+    """README.md, RECIPES.md, DEPLOY.md: a tool in a file of its own, and what it needs in .env.
+
+    Its text is in the document, or else it is an example of tests/, which is moved.
+    """
+    words = " ".join(section.text.split())
+    line = section.code("from ")
+    _, module, *_ = line.split()
+    if section.blocks:
+        assert f"`server/{module}.py`" in words
+        [block] = section.blocks
     else:
-        names = re.findall(r"(?i)add\s+`(\w+),` to `TOOLS`", section.text)
-    assert len(names) == 1
-    return with_imports(above_tools(source, function, *names), imports)
+        assert f"`server/tests/{module}.py`" in words and "move the file to `server/`" in words
+        block = files[f"tests/{module}.py"]
+        files = {name: text for name, text in files.items() if name != f"tests/{module}.py"}
+    [name] = re.findall(r"`(\w+),` to `TOOLS`", words)
+    source = listed(with_own_import(files["agent.py"], line), name)
+    if needed := re.search(r'((?:`"\w+",`(?:,| and)? )+)to `REQUIRED`', words):
+        lines = (f"    {one}\n" for one in re.findall(r'"\w+",', needed[1]))
+        source = required(source, "".join(lines))
+    return files | {"agent.py": source, f"{module}.py": block}
 
 
-@edits("agent.py")
-def message(source: str, section: Section) -> str:
+def message(files: Files, section: Section) -> Files:
     """client/README.md: a line of the tool of README.md, whose variable it sends."""
     [line] = section.blocks
     [module] = re.findall(r"The frame is in `(.*?)`", section.text)
-    imports, result = f"from {module} import RTVIServerMessageFrame", "    await params.result"
-    return with_imports(replaced(source, (result, f"{line}{result}")), imports)
+    imports, result = f"from {module} import RTVIServerMessageFrame\n", "    await params.result"
+    before, after = "\nfrom pipecat.services", f"\n{imports}from pipecat.services"
+    changed = replaced(files["days.py"], (result, f"{line}{result}"), (before, after))
+    return files | {"days.py": changed}
 
 
 @edits("bot.py")
 def more_time(source: str, section: Section) -> str:
-    """AGENTS.md: a service that may take longer."""
+    """RECIPES.md: a service that may take longer."""
     limited = section.code("vbot.Service(")
     return replaced(source, (re.sub(r", \w+=\d+\)$", ")", limited), limited))
 
 
 @edits("bot.py")
 def second_services(source: str, section: Section) -> str:
-    """AGENTS.md: services that take over, each made as the first one of its kind is."""
+    """RECIPES.md: services that take over, each made as the first one of its kind is."""
     [block] = section.blocks
     imports, code = parted(block)
     seconds = ""
@@ -135,7 +153,7 @@ def second_services(source: str, section: Section) -> str:
 
 @edits("bot.py")
 def mute(source: str, section: Section) -> str:
-    """AGENTS.md: messages of the page mute the person."""
+    """RECIPES.md: messages of the page mute the person."""
     [block] = section.blocks
     imports, code = parted(block)
     return with_imports(above(source, RUN, code), imports)
@@ -143,7 +161,7 @@ def mute(source: str, section: Section) -> str:
 
 @edits("bot.py")
 def turns(source: str, section: Section, only: str = "") -> str:
-    """AGENTS.md: what starts and ends a turn, and what interrupts; or one of these arguments."""
+    """RECIPES.md: what starts and ends a turn, and what interrupts; or one of these arguments."""
     [block] = section.blocks
     imports, code = parted(block)
     imports = imports.partition("\n#")[0]
@@ -163,14 +181,14 @@ def turns(source: str, section: Section, only: str = "") -> str:
 
 @edits("bot.py")
 def speech_detection(source: str, section: Section) -> str:
-    """AGENTS.md: arguments of the voice activity detection."""
+    """RECIPES.md: arguments of the voice activity detection."""
     changed = replaced(source, ("SileroVADAnalyzer()", section.code("SileroVADAnalyzer(")))
     return with_imports(changed, section.imports("VADParams"))
 
 
 @edits("bot.py")
 def long_conversations(source: str, section: Section) -> str:
-    """AGENTS.md: the model summarizes what was said."""
+    """RECIPES.md: the model summarizes what was said."""
     arguments = section.code("assistant_params=")
     pair = re.search(r"LLMContextAggregatorPair\(\s*context\b", source)
     assert pair
@@ -187,7 +205,7 @@ async def slow(params: FunctionCallParams):
 
 @edits("agent.py")
 def slow_tool(source: str, section: Section, function: str = SLOW) -> str:
-    """AGENTS.md: a tool during which the conversation goes on."""
+    """RECIPES.md: a tool during which the conversation goes on."""
     code = f"{section.code('@tool_options(')}\n{function.strip()}\n"
     imports = section.imports("tool_options")
     imports += "from pipecat.services.llm_service import FunctionCallParams\n"
@@ -196,7 +214,7 @@ def slow_tool(source: str, section: Section, function: str = SLOW) -> str:
 
 @edits("bot.py")
 def mcp_tools(source: str, section: Section) -> str:
-    """AGENTS.md: tools of a server."""
+    """RECIPES.md: tools of a server."""
     code = f"    {section.code('found = ')}\n    {section.code('await worker.queue_frame(')}\n"
     names = ("MCPClient", "StreamableHttpParameters", "LLMSetToolsFrame")
     return with_imports(above(source, RUN, code), section.imports(*names))
@@ -214,32 +232,24 @@ def service_turns(source: str, section: Section) -> str:
 
 @edits("bot.py")
 def values(source: str, section: Section) -> str:
-    """AGENTS.md: a value that came with a session, for the model."""
+    """RECIPES.md: a value that came with a session, for the model."""
     return replaced(source, ("vbot.facts_about(runner_args)", section.code("vbot.facts_about(")))
 
 
 @edits("bot.py")
 def callers_keys(source: str, section: Section) -> str:
-    """AGENTS.md: the model is told what keys a caller presses."""
+    """RECIPES.md: the model is told what keys a caller presses."""
     enters = "            transport.input(),\n"
     step = f"            {section.code('DTMFAggregator(')}\n"
     changed = replaced(source, (enters, enters + step))
     return with_imports(changed, section.imports("DTMFAggregator"))
 
 
-@edits("agent.py")
-def hand_over(source: str, section: Section) -> str:
-    """DEPLOY.md: a tool that hands a call to a person, and the number that it needs."""
-    [block] = section.blocks
-    imports, code = parted(block)
-    needed = re.search(r'add `("\w+",)` to `REQUIRED`', " ".join(section.text.split()))
-    assert needed
-    source = required(above_tools(source, code, "hand_over"), f"    {needed[1]}\n")
-    return with_imports(source, imports)
+hand_over = tool  # DEPLOY.md: one that hands a call to a person
 
 
 def shared_room(files: Files, section: Section) -> Files:
-    """DEPLOY.md: a room that a colleague joins, and that the bot can leave."""
+    """RECIPES.md: a room that a colleague joins, and that the bot can leave."""
     handlers, leave = section.blocks
     left = r'(?ms)^    @transport\.event_handler\("on_client_disconnected"\)\n.*?cancel\(\)\n'
     was = re.search(left, files["bot.py"])
@@ -253,7 +263,7 @@ def shared_room(files: Files, section: Section) -> Files:
 
 
 def steps(files: Files, section: Section) -> Files:
-    """AGENTS.md: a conversation in steps, of Pipecat Flows."""
+    """RECIPES.md: a conversation in steps, of Pipecat Flows."""
     [module] = section.blocks
     assert "`server/flow.py`" in section.text
     enters = "            user_aggregator,\n"

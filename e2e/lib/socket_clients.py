@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import json
 import ssl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, TypeVar
 
 import aiohttp
@@ -22,6 +22,7 @@ C = TypeVar("C", bound="SocketCaller")
 
 class SocketCaller(Caller):
     path: str
+    protocols: tuple[str, ...] = ()  # WebSocket subprotocols
 
     def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         super().__init__()
@@ -62,11 +63,18 @@ class SocketCaller(Caller):
 
 @contextlib.asynccontextmanager
 async def call(
-    kind: type[C], url: str, more: str = "", trust: ssl.SSLContext | bool = True
+    kind: type[C],
+    url: str,
+    more: str = "",
+    trust: ssl.SSLContext | bool = True,
+    headers: Mapping[str, str] | None = None,
 ) -> AsyncIterator[C]:
     """Call the bot whose runner answers at `url`; hang up at the end. `more` is a path's end."""
     address = url.replace("http", "ws", 1) + kind.path + more
-    async with aiohttp.ClientSession() as http, http.ws_connect(address, ssl=trust) as ws:
+    async with (
+        aiohttp.ClientSession(headers=headers) as http,
+        http.ws_connect(address, ssl=trust, protocols=kind.protocols) as ws,
+    ):
         caller = kind(ws)
         await caller.begin()
         tasks = [asyncio.create_task(caller.speak()), asyncio.create_task(caller.listen())]

@@ -311,7 +311,7 @@ var (
 		Key:  "deploy_to_cloud",
 		Flag: "deploy-to-cloud",
 		Help: "write Dockerfile and cloud-deploy.toml " +
-			"(default: yes, except with only LiveKit or a model on localhost)",
+			"(default: yes, except with LiveKit or Asterisk alone, or a model on localhost)",
 		Default: true,
 		Order:   15,
 		Shared:  AskWhere,
@@ -439,7 +439,7 @@ func (o *Option) AllowedIn(cat *catalog.Catalog) (all []string, line string) {
 		return o.Allowed(), ""
 	}
 	services := cat.List(o.Kind)
-	return catalog.IDs(services), catalog.FirstNames(services, showsAll(o.Kind))
+	return catalog.IDs(services), catalog.FirstNames("allowed", services, showsAll(o.Kind))
 }
 
 func showsAll(kind string) string { return "`vbot init --describe-options=" + kind + "` shows all" }

@@ -145,6 +145,7 @@ func TestTransports(t *testing.T) {
 		"telnyx":           Telnyx,
 		"plivo":            Plivo,
 		"exotel":           Exotel,
+		"asterisk":         Asterisk,
 		"daily_pstn":       DailyPSTN,
 		"twilio_daily_sip": TwilioDailySIP,
 	}

@@ -184,6 +184,7 @@ var fields = map[string]field{
 	"keys":      {text: func(s *Service) *string { return &s.KeysURL }},
 	"env":       {read: (*Service).readServiceVariable},
 	"host":      {read: (*Service).readHost},
+	"region":    {read: (*Service).readRegion},
 	"download":  {read: (*Service).readDownload},
 	"stand-in":  {read: (*Service).readStandIn},
 	"video":     {read: (*Service).readVideo, allowed: []string{"in", "out"}},
@@ -210,6 +211,21 @@ var fields = map[string]field{
 
 func (s *Service) readServiceVariable(value string) string  { return readVariable(&s.Env, value) }
 func (s *Service) readSelfHostVariable(value string) string { return readVariable(&s.SelfHost, value) }
+
+// A Region says how a service offers processing in the EU, and which page of its documents says so. Where
+// they say nothing, it is empty.
+type Region struct{ How, Page string }
+
+// readRegion reads "at eu.acme.com https://acme.com/docs/regions".
+func (s *Service) readRegion(value string) string {
+	at := strings.LastIndex(value, " ")
+	how, page := strings.TrimSpace(value[:max(at, 0)]), value[at+1:]
+	if how == "" || !strings.HasPrefix(page, "https://") {
+		return "expected how it processes in the EU, then the address of the page that says so"
+	}
+	s.Region = Region{how, page}
+	return ""
+}
 
 // readVideo reads "in", "out" or "in, out".
 func (s *Service) readVideo(value string) string {

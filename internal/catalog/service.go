@@ -19,6 +19,7 @@ type Service struct {
 	Python  string   // a newer Python than the framework needs, ">=3.12"; or ""
 	flags   []string // "local" (runs on the bot's machine), "deprecated"
 	KeysURL string   // where a person gets the keys
+	Region  Region   // where it offers to process what it is sent in the EU
 	// NeedsLoop says that its constructor needs the event loop, and so cannot run in a thread.
 	NeedsLoop bool
 	// Starts is "context" if a realtime session starts with the first context, "" if with the connection.

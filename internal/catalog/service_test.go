@@ -118,6 +118,7 @@ func TestFactsAboutServices(t *testing.T) {
 		"deprecated Piper":    {find(KindTTS, "piper").Deprecated(), "false"},
 		"cloud and Daily":     {find(KindTransport, "daily").CloudRuns(), "true"},
 		"cloud and LiveKit":   {find(KindTransport, "livekit").CloudRuns(), "false"},
+		"cloud and Asterisk":  {find(KindTransport, "asterisk").CloudRuns(), "false"},
 		"first host of Piper": {find(KindTTS, "piper").Hosts[0].Note, "the voice, at the first start"},
 		"downloads of Piper":  {find(KindTTS, "piper").Hosts[0].ForDownload, "true"},
 		"more of Piper":       {find(KindTTS, "piper").Hosts[1].ForDownload, "false"},
@@ -165,7 +166,7 @@ func TestTypesOfTransports(t *testing.T) {
 	if got := IDs(cat.Transports(false)); !slices.Equal(got, web) {
 		t.Errorf("%q", got)
 	}
-	if got := IDs(cat.Transports(true)); got[0] != Twilio || len(got) != 10 {
+	if got := IDs(cat.Transports(true)); got[0] != Twilio || len(got) != 11 {
 		t.Errorf("%q", got)
 	}
 	if IDs(nil) == nil {

@@ -11,6 +11,7 @@ const (
 	Telnyx      = "tel_b"
 	Plivo       = "tel_c"
 	Exotel      = "tel_d"
+	Asterisk    = "tel_e"
 
 	// These two have a dial mode, dial-in or dial-out, and a file for each.
 	DailyPSTN      = "rtc_hosted_pstn"

@@ -86,10 +86,10 @@ func TestInterruptedAnywhere(t *testing.T) {
 	})
 }
 
-// interruptAnywhere applies a plan again and again, in a new directory each time. The first run is interrupted
-// when it first looks for an interruption, the next one when it looks for the second time, and so on; each
-// leaves the directory as prepare has made it. It returns the directory of the run that was not interrupted,
-// which must have looked at least least times.
+// interruptAnywhere applies a plan again and again, each time in a new directory. The first run is
+// interrupted when it first looks for an interruption, the next one when it looks for the second time, and
+// so on; each leaves the directory as prepare has made it. It returns the directory of the run that was not
+// interrupted, which must have looked at least that many times.
 func interruptAnywhere(t *testing.T, least int64, prepare func(dir string) (*Target, *Plan)) (dir string) {
 	t.Helper()
 	for looks := int64(0); ; looks++ {

@@ -49,6 +49,7 @@ func isRecorded(name string) bool { return !IsGuide(name) && !IsInternal(name) &
 var writtenOnce = []string{
 	".github/workflows/test.yml",
 	"server/agent.py",
+	"server/tests/appointments.py",
 	"server/tests/conftest.py",
 	"server/tests/test_agent.py",
 }

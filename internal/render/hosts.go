@@ -63,7 +63,8 @@ func (d *Data) Downloads() (hosts []string) {
 // servers, models, and variables that are required anyway. It is empty if a service, or every
 // transport, is available only on the internet.
 func (d *Data) Offline() (lines []string) {
-	if !d.has(catalog.SmallWebRTC) && !d.has(catalog.LiveKit) && !d.has(catalog.WebSocket) {
+	needsNone := []string{catalog.SmallWebRTC, catalog.LiveKit, catalog.WebSocket, catalog.Asterisk}
+	if !slices.ContainsFunc(needsNone, d.has) {
 		return nil
 	}
 	var required []string
@@ -90,6 +91,6 @@ func (d *Data) Offline() (lines []string) {
 // Charges reports whether the bot uses anything that costs money.
 func (d *Data) Charges() bool {
 	isHosted := func(s Service) bool { return !s.Local() }
-	hasLine := d.has(catalog.Daily) || d.CallsOverDaily() || len(d.PhoneTransports()) > 0
+	hasLine := d.has(catalog.Daily) || d.CallsOverDaily() || len(d.Carriers()) > 0
 	return hasLine || slices.ContainsFunc(d.Services, isHosted)
 }

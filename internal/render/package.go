@@ -15,6 +15,8 @@ var conditions = map[string]func(*Data) bool{
 	"conftest.py": func(d *Data) bool { return d.EnableEval },
 	"tests":       func(d *Data) bool { return d.EnableEval },
 
+	"vbot/asterisk":         reachedOver(catalog.Asterisk),
+	"vbot/bearer.py":        (*Data).CallsOut,
 	"vbot/camera.py":        (*Data).CanLook,
 	"vbot/daily":            (*Data).CallsOverDaily,
 	"vbot/downloads":        runs("funasr", "kokoro", "moonshine", "piper", "pocket_tts", "whisper"),
@@ -36,10 +38,11 @@ var conditions = map[string]func(*Data) bool{
 	"vbot/downloads/whisper.py":    runs("whisper"),
 
 	"vbot/webhooks":            (*Data).HasServer,
-	"vbot/webhooks/dialout.py": (*Data).CallsOut,
+	"vbot/webhooks/dialout.py": (*Data).DialsOut,
 	"vbot/webhooks/twilio.py":  dials(catalog.TwilioDailySIP, bot.ModeDialIn),
 
 	"vbot/hosting":                func(d *Data) bool { return d.SelfHost },
+	"vbot/hosting/asterisk.py":    reachedOver(catalog.Asterisk),
 	"vbot/hosting/calls.py":       (*Data).HasServer,
 	"vbot/hosting/carriers.py":    func(d *Data) bool { return len(d.PhoneTransports()) > 0 },
 	"vbot/hosting/daily.py":       reachedOver(catalog.Daily),

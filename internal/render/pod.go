@@ -16,7 +16,7 @@ type pod struct {
 	CPURequest      string // in steps of a tenth of a core
 	MemoryRequest   string // in steps of a quarter of 1 Gi
 	MemoryLimit     string // leaves room for long conversations
-	RecordingRate   int    // samples per second: 8000 if all transports are telephones
+	RecordingRate   int    // samples per second: 8000, or Asterisk's 16000, if all transports are telephones
 	RecordingMB     int    // of an hour of one session on the disk, with two bytes per sample
 	RecordingsLimit string // for a day of MaxSessions, in steps of 1 Gi
 }
@@ -56,6 +56,9 @@ func (d *Data) sizePod() pod {
 	rate := 24000
 	if len(d.PhoneTransports()) == len(d.Transports) {
 		rate = 8000
+		if d.has(catalog.Asterisk) {
+			rate = 16000
+		}
 	}
 	recording := (rate*2*3600 + 999_999) / 1_000_000
 	return pod{

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
 	"text/template"
@@ -21,6 +22,8 @@ var topLevel = map[string]string{
 	".gitignore":                 ".gitignore.tmpl",
 	"README.md":                  "README.md.tmpl",
 	"DEPLOY.md":                  "DEPLOY.md.tmpl",
+	"RECIPES.md":                 "RECIPES.md.tmpl",
+	"BUSINESS.md":                "BUSINESS.md.tmpl",
 	"AGENTS.md":                  "guide/AGENTS.md.tmpl",
 	"AGENT_IMPORT.md":            "guide/AGENT_IMPORT.md.tmpl",
 	".github/workflows/test.yml": "test.yml.tmpl",
@@ -100,6 +103,14 @@ func (n *nextSteps) Command(words ...string) string {
 	command := strings.Join(words, " ")
 	n.commands = append(n.commands, command)
 	return command
+}
+
+// CopyExample returns the command that makes .env of .env.example, readable by its owner alone.
+func (n *nextSteps) CopyExample() string {
+	if runtime.GOOS == "windows" {
+		return n.Command("copy .env.example .env") // in cmd and PowerShell; the profile's permissions apply
+	}
+	return n.Command("install -m 600 .env.example .env")
 }
 
 // NextSteps returns a text that says how to run the new bot, and the commands in it. server and

@@ -80,7 +80,10 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 		for _, on := range []bool{false, true} {
 			found := ""
 			for name, data := range filesWith(t, map[string]bool{o.Key: on}) {
-				sameInAll := []string{".gitignore", "sentences.py", "cloud-deploy.toml", "pyproject.toml"}
+				sameInAll := []string{
+					".gitignore", "Dockerfile.dockerignore", "sentences.py", "cloud-deploy.toml",
+					"pyproject.toml",
+				}
 				isWhole := slices.Contains(sameInAll, path.Base(name)) || strings.HasPrefix(name, "AGENT") ||
 					strings.HasPrefix(name, "server/vbot/")
 				if !isWhole { // what it says of the option is in every bot
@@ -120,7 +123,7 @@ func TestProjectTestsKnowToggles(t *testing.T) {
 // Every method for templates has a reader: a template, or another package.
 func TestMethodsHaveReaders(t *testing.T) {
 	read := map[string]bool{
-		"Files": true, "NextSteps": true, "NewCredentials": true, // package scaffold
+		"Files": true, "NextSteps": true, "ToGet": true, // package scaffold
 	}
 	err := fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || path.Ext(name) != ".tmpl" {
@@ -137,7 +140,9 @@ func TestMethodsHaveReaders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inherited := map[string]bool{"HasTelephone": true, "MarshalJSON": true, "Values": true} // of bot.Config
+	inherited := map[string]bool{ // of bot.Config
+		"DescribeKey": true, "HasTelephone": true, "MarshalJSON": true, "Values": true,
+	}
 	data := reflect.TypeFor[*Data]()
 	for i := range data.NumMethod() {
 		if name := data.Method(i).Name; !read[name] && !inherited[name] {
@@ -350,7 +355,8 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog.Catalog, text map[st
 			continue
 		}
 		all += code
-		if !strings.HasPrefix(name, "server/vbot/") && name != "server/conftest.py" {
+		isForTests := name == "server/conftest.py" || strings.HasPrefix(name, "server/tests/")
+		if !strings.HasPrefix(name, "server/vbot/") && !isForTests {
 			made += code
 		}
 	}
@@ -709,12 +715,13 @@ func TestSelfHostRequires(t *testing.T) {
 		"twilio": `["PHONE_TOKEN"] [prometheus-client>=0.22,<1]`,
 		"plivo": `["PHONE_TOKEN" vbot.Needs("BOT_PUBLIC_URL", "DOMAIN")] ` +
 			`[prometheus-client>=0.22,<1 plivo>=4.59,<5]`,
+		"asterisk":          `["PHONE_TOKEN" "ASTERISK_PASSWORD"] [prometheus-client>=0.22,<1]`,
 		"daily_pstn_dialin": `["DAILY_HMAC_SECRET"] [prometheus-client>=0.22,<1]`,
 		"smallwebrtc":       `[vbot.Needs("TURN_URL", if_set="TURN_SECRET")] [prometheus-client>=0.22,<1]`,
 	} {
 		p, _ := selfHosted(t, catalog.New(), "stt deepgram", "", transport)
 		files, err := p.Files()
-		if got := fmt.Sprint(p.SelfHostRequired(), p.Dependencies[2:]); err != nil || got != want {
+		if got := fmt.Sprint(p.SelfHostRequired(), p.Dependencies[3:]); err != nil || got != want {
 			t.Errorf("%s: %s, %v", transport, got, err)
 		}
 		_, required, _ := strings.Cut(string(files["server/self_host.py"]), "*bot.REQUIRED")
@@ -1165,6 +1172,7 @@ func TestStartCommand(t *testing.T) {
 		{"livekit", "uv run bot.py -t livekit", "open the address that it prints"},
 		{"twilio", "uv run bot.py -t twilio -x YOUR_TUNNEL_HOST", "README.md says how to reach the bot"},
 		{"plivo livekit", "uv run bot.py -t livekit", "open the address that it prints"},
+		{"asterisk", "uv run bot.py -t asterisk", "README.md says how to reach the bot"},
 		{"websocket", "uv run bot.py", "README.md says how to reach the bot"},
 		{"twilio smallwebrtc", "uv run bot.py", "open http://localhost:7860 and talk"},
 	} {

@@ -55,13 +55,15 @@ func TestOnlyTelephonesAreServed(t *testing.T) {
 		"telnyx":                  {"/ws/token", "/telnyx/token"},
 		"plivo":                   {"/ws/token", "/plivo", "/plivo/dial/1"},
 		"exotel":                  {"/ws/token"},
+		"asterisk":                {"/asterisk/token", "/dialout"},
 		"twilio_daily_sip_dialin": {"/call"},
 		"daily_pstn_dialin":       {"/daily-dialin-webhook"},
 	}
 	all := map[string]string{}
 	for transport, paths := range phones {
+		isStreamed := slices.Contains(paths, "/ws/token") || transport == "asterisk"
 		for _, carrier := range []string{"", "twilio", "telnyx", "plivo"} {
-			if carrier == transport || carrier == "" && !slices.Contains(paths, "/ws/token") {
+			if carrier == transport || carrier == "" && !isStreamed {
 				continue
 			}
 			transports, paths := []string{"smallwebrtc", transport}, paths
@@ -117,5 +119,44 @@ func TestOnlyTelephonesAreServed(t *testing.T) {
 				t.Errorf("%s, %s: %s", name, strconv.Quote(bot), output)
 			}
 		}
+	}
+}
+
+// A bot of an Asterisk has no address for carriers, and no file or text about them.
+func TestAsteriskAlone(t *testing.T) {
+	p, _ := selfHosted(t, catalog.New(), "stt deepgram", "", "asterisk")
+	files, err := p.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := string(files["deploy/kubernetes/haproxy.cfg"])
+	for path, want := range map[string]bool{"/asterisk/token": true, "/dialout": true, "/ws/token": false} {
+		if served(config, "public", path) != want {
+			t.Errorf("%s is public: %v", path, !want)
+		}
+	}
+	selfHost := string(files["server/self_host.py"])
+	if !strings.Contains(selfHost, "asterisk.router,") || strings.Contains(selfHost, "carriers.router,") {
+		t.Error(selfHost)
+	}
+	for path, words := range map[string][]string{
+		"README.md":        {"Over Asterisk", "bot.py -t asterisk", "!YOUR_TUNNEL_HOST", "!The carrier"},
+		"DEPLOY.md":        {"websocket_client.conf", "[bot-out]", "!</Connect>", "!minute of the call"},
+		"deploy/README.md": {"/asterisk/YOUR_PHONE_TOKEN", "!<Response>"},
+	} {
+		for _, word := range words {
+			word, absent := strings.CutPrefix(word, "!")
+			if strings.Contains(string(files[path]), word) == absent {
+				t.Errorf("%s: %q is there: %v", path, word, absent)
+			}
+		}
+	}
+	for _, path := range []string{"server/vbot/asterisk/serializer.py", "server/vbot/bearer.py"} {
+		if files[path] == nil {
+			t.Errorf("%s is missing", path)
+		}
+	}
+	if files["server/webhooks.py"] != nil || files["server/vbot/webhooks/dialout.py"] != nil {
+		t.Error("there is a webhooks.py")
 	}
 }

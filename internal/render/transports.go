@@ -41,10 +41,17 @@ func (d *Data) ClientTransports() []Service {
 	return slices.DeleteFunc(slices.Clone(d.Transports), hasNone)
 }
 
-// PhoneTransports returns the transports over which a carrier connects calls to the bot, without webhooks.py.
+// PhoneTransports returns the transports over which a carrier or Asterisk connects calls to the bot, without
+// webhooks.py.
 func (d *Data) PhoneTransports() []Service {
 	isOther := func(t Service) bool { return !t.Service.Telephony || t.ModeOf != "" }
 	return slices.DeleteFunc(slices.Clone(d.Transports), isOther)
+}
+
+// Carriers returns the transports over which a carrier connects calls to the bot.
+func (d *Data) Carriers() []Service {
+	isAsterisk := func(t Service) bool { return t.ID == catalog.Asterisk }
+	return slices.DeleteFunc(d.PhoneTransports(), isAsterisk)
 }
 
 // Telephony reports whether the bot is a telephony bot, which may also have web transports.
@@ -69,6 +76,8 @@ func (d *Data) StartCommand() string {
 		return start + " -t livekit"
 	case d.has(catalog.DailyPSTN):
 		return start + " -t daily"
+	case d.has(catalog.Asterisk):
+		return start + " -t asterisk"
 	case len(phones) > 0:
 		return start + " -t " + phones[0].Key + " -x YOUR_TUNNEL_HOST"
 	}
@@ -104,7 +113,10 @@ func (d *Data) CallsOverDaily() bool {
 }
 
 // CallsOut reports whether the bot calls people.
-func (d *Data) CallsOut() bool {
+func (d *Data) CallsOut() bool { return d.DialsOut() || d.has(catalog.Asterisk) }
+
+// DialsOut reports whether the bot calls people over Daily, by webhooks.py.
+func (d *Data) DialsOut() bool {
 	return d.dials(catalog.DailyPSTN, bot.ModeDialOut) || d.dials(catalog.TwilioDailySIP, bot.ModeDialOut)
 }
 

@@ -31,33 +31,30 @@ func generated(t *testing.T) (dir string, e Env) {
 	return dir, e
 }
 
-// A bot replaces the guides that vbot wrote before there was one, and keeps an edited one with a note.
+// A bot comes with the guides that vbot writes where there is none, and keeps an edited one with a note.
 func TestBotBesideGuides(t *testing.T) {
 	for _, isEdited := range []bool{false, true} {
 		dir, e := generated(t)
 		before := filetest.Tree(t, dir)["bot/AGENTS.md"]
 		if isEdited {
-			before = "mine\n" + before
-			filetest.Put(t, dir, "bot/AGENTS.md", before)
+			filetest.Put(t, dir, "bot/AGENTS.md", "mine\n"+before)
 		}
-		values := bot.Quickstart()
-		values[bot.OptLLM] = bot.Value{Text: "ollama", FromFlag: true} // for which AGENTS.md differs
-		result, err := Job{Target: "bot", Bot: values}.Run(context.Background(), e)
+		_, text, err := runWarned(Job{Target: "bot", Bot: bot.Quickstart()}, e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		const kept = "kept AGENTS.md, which differs from this version's guide; to replace it: " +
 			"vbot init --no-input --overwrite-guide "
-		if (filetest.Tree(t, dir)["bot/AGENTS.md"] == before) != isEdited ||
-			strings.Contains(asText(result), kept+e.Path("bot")) != isEdited {
-			t.Errorf("edited %v: %s", isEdited, asText(result))
+		if (filetest.Tree(t, dir)["bot/AGENTS.md"] != before) != isEdited ||
+			strings.Contains(text, kept+e.Path("bot")) != isEdited {
+			t.Errorf("edited %v: %s", isEdited, text)
 		}
 		if isEdited {
 			job := Job{Mode: GenerateGuides, Target: "bot", OverwriteGuide: true}
 			if _, err := job.Run(context.Background(), e); err != nil {
 				t.Error(err)
 			}
-			if filetest.Tree(t, dir)["bot/AGENTS.md"] == before {
+			if filetest.Tree(t, dir)["bot/AGENTS.md"] != before {
 				t.Error("--overwrite-guide keeps the guide")
 			}
 		}
@@ -79,7 +76,7 @@ func TestKeptGuides(t *testing.T) {
 	e, _ := env(dir)
 	filetest.Put(t, dir, "bot/AGENTS.md", "mine\n<!-- vbot 0.0.1 -->\n")
 	filetest.Put(t, dir, "bot/AGENT_IMPORT.md", strings.Repeat("x", 1<<20+1))
-	result, err := Job{Mode: GenerateGuides, Target: "bot"}.Run(context.Background(), e)
+	_, text, err := runWarned(Job{Mode: GenerateGuides, Target: "bot"}, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +86,8 @@ func TestKeptGuides(t *testing.T) {
 		"kept AGENTS.md, which an older vbot wrote; to replace it: vbot init --no-input --overwrite-guide ",
 		"kept AGENT_IMPORT.md, which is a link, unreadable or larger than 1 MiB\n",
 	} {
-		if !strings.Contains(asText(result), want) {
-			t.Errorf("%s\nlacks %q", asText(result), want)
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
 		}
 	}
 	filetest.Put(t, dir, "other/AGENTS.md/x", "mine")

@@ -4,6 +4,8 @@ This file is yours: no update changes it. Services, transports and the pipeline 
 what the bot says word for word is in sentences.py.
 """
 
+# Your own imports go below this line, such as those of tools in files next to this one.
+
 # Who the bot is and how it answers. Change this first.
 SYSTEM_INSTRUCTION = """
 You are a friendly assistant in a voice conversation. What you write is spoken aloud, so answer in
@@ -14,7 +16,7 @@ one to three plain sentences, without lists, emojis or other formatting.
 GREETING = "Greet the person and introduce yourself briefly."
 SAY_GREETING = False
 
-# Tools: functions that the model may call. README.md has an example.
+# Tools: functions that the model may call. README.md and RECIPES.md have examples.
 TOOLS = [
     # your own, one per line
 ]

@@ -175,7 +175,7 @@ def test_who_does_not_call() -> None:
 
 def test_a_call_over_daily_is_known_by_its_transport() -> None:
     line, call = Line(), calls.Call()
-    calls.over_daily[line] = call
+    calls.of_transport[line] = call
     assert calls.call_of(RunnerArguments(), line) is call
     assert calls.call_of(RunnerArguments(), Line()) is None
 

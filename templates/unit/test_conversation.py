@@ -52,7 +52,7 @@ class Talk:
     ) -> None:
         self.line, self.loader = Line(), Loader()
         if call:
-            calls.over_daily[self.line] = call
+            calls.of_transport[self.line] = call
         self.arguments = arguments or RunnerArguments(session_id="the-session")
         ears, self.model, voice = Ears(), Model("answers"), ServiceSwitcher([Voice(), Voice()])
         self.user, self.assistant = LLMContextAggregatorPair(LLMContext([{"role": "user"}]))  # type: ignore

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import unittest
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -441,6 +442,42 @@ class Sessions(unittest.IsolatedAsyncioTestCase):
         self.assertFalse(session.done())
         await worker.cancel()
         await asyncio.wait_for(session, 10)
+
+    async def test_a_tool_that_raises_is_named_with_its_line_and_blames_no_service(self) -> None:
+        def price(of: str) -> int:
+            return {"tea": 3}[of]
+
+        worker, session = self.session()
+        await asyncio.sleep(0.5)
+        try:
+            price("cake")
+        except KeyError as error:
+            said = f"Error executing function call [price]: {error}"  # as the framework does
+            category = ErrorCategory.APPLICATION
+            with mock.patch.object(monitor, "SERVER", Path(__file__).parent):
+                await self.model.push_error(said, exception=error, category=category)
+                await asyncio.sleep(0.5)
+        [told] = self.log
+        self.assertRegex(
+            told,
+            r"^The tool price failed: KeyError: 'cake' "
+            r'\(test_monitor\.py, line \d+, in price: return \{"tea": 3\}\[of\]\)$',
+        )
+        self.assertEqual(self.voice.said, [])
+        self.assertFalse(session.done())
+        await worker.cancel()
+        await asyncio.wait_for(session, 10)
+
+    async def test_an_argument_that_a_tool_does_not_have_is_told(self) -> None:
+        error = TypeError("price() got an unexpected keyword argument 'off'")
+        frame = frames.ErrorFrame(
+            f"Error executing function call [price]: {error}", exception=error
+        )
+        self.assertEqual(
+            monitor.told_of_tool(frame),
+            f"The tool price failed: TypeError: {error} (none of its lines was reached)",
+        )
+        self.assertEqual(monitor.told_of_tool(frames.ErrorFrame("no", exception=error)), "")
 
     async def test_the_errors_of_a_service_without_a_name_are_told(self) -> None:
         class Memory(AIService):

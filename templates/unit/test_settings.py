@@ -53,8 +53,9 @@ def test_tests_do_not_read_it(env: Path) -> None:
     assert "A" not in os.environ
 
 
-def test_the_forms_of_variables(env: Path) -> None:
+def test_the_forms_of_variables(env: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong number is named at the start, not by a traceback in the first call."""
+    monkeypatch.setattr(settings, "ASTERISK", env / "none")
     os.environ |= {"PORT": "any", "MAX_SESSIONS": "many", "FALLBACK_NUMBER": "911"}
     env.write_text("SILENCE_SECONDS=2.5\nSTARTS_PER_MINUTE=1.5\nDRAIN_SECONDS=\n")
     with pytest.raises(SystemExit) as stopped:
@@ -64,6 +65,17 @@ def test_the_forms_of_variables(env: Path) -> None:
         "MAX_SESSIONS in .env must be like 4.",
         "STARTS_PER_MINUTE in .env must be like 6.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "is_right"), [("911", True), ("+49301234", True), ("1;2", False)]
+)
+def test_asterisk_connects_callers_to_extensions(number: str, is_right: bool, env: Path) -> None:
+    os.environ["FALLBACK_NUMBER"] = number
+    if is_right:
+        return settings.load()
+    with pytest.raises(SystemExit, match="FALLBACK_NUMBER in .env must be like 200 or"):
+        settings.load()
 
 
 @pytest.mark.parametrize(
@@ -137,6 +149,27 @@ def test_a_file_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(settings, "dotenv_values", refuse)
     with pytest.raises(SystemExit, match="^/bot/.env cannot be read by user .*chmod 640 server"):
         settings.load()
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "noted"),
+    [
+        (0o644, "SOME_API_KEY=x", True),
+        (0o600, "SOME_API_KEY=x", False),
+        (0o640, "SOME_API_KEY=x", False),  # as for a container's group
+        (0o777, "SOME_API_KEY=x", False),  # a file system without modes
+        (0o644, "SOME_API_KEY=\nSOME_MODEL=y", False),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no modes")
+def test_keys_that_every_user_can_read_are_noted(
+    env: Path, capsys: pytest.CaptureFixture[str], mode: int, text: str, noted: bool
+) -> None:
+    env.write_text(text)
+    env.chmod(mode)
+    settings.require([])
+    said = f"Any user of this machine can read the keys: chmod 600 {env}\n"
+    assert capsys.readouterr().err == (said if noted else "")
 
 
 def test_calls_that_daily_takes_need_what_daily_needs() -> None:

@@ -113,9 +113,9 @@ async def test_a_page_of_a_bot_that_takes_no_calls(made: None) -> None:
 
 async def test_a_call_leaves_nothing_behind(daily: None) -> None:
     line = await create_transport(types.RunnerArguments(body=SIGNED), transports("call"))
-    before = len(calls.over_daily)
+    before = len(calls.of_transport)
     del line
-    assert len(calls.over_daily) == before - 1
+    assert len(calls.of_transport) == before - 1
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def llm() -> Any:
 def test_nothing_is_done_in_other_sessions(llm: Any, call: calls.Call | None) -> None:
     transport = Transport()
     if call:
-        calls.over_daily[transport] = call
+        calls.of_transport[transport] = call
     parts = voicemail.detect_voicemail(llm, transport, "Goodbye.")
     assert [type(part) for part in parts] == [IdentityFilter, IdentityFilter]
 
@@ -46,7 +46,7 @@ def test_a_call_of_the_bot_has_a_detector(
     if setting:
         monkeypatch.setenv("VOICEMAIL", setting)
     transport = Transport()
-    calls.over_daily[transport] = CallOut()
+    calls.of_transport[transport] = CallOut()
     detector, gate = voicemail.detect_voicemail(llm, transport, "Goodbye.")
     assert isinstance(detector, voicemail.Detector)
     assert not isinstance(gate, IdentityFilter)

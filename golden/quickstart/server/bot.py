@@ -123,8 +123,14 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
 
 
 TRANSPORTS = {  # how people reach the bot
-    "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
-    "daily": lambda: DailyParams(audio_in_enabled=True, audio_out_enabled=True),
+    "webrtc": lambda: TransportParams(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+    ),
+    "daily": lambda: DailyParams(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+    ),
 }
 
 

@@ -7,6 +7,8 @@ as it may.
 
 import asyncio
 import os
+import re
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
@@ -162,6 +164,42 @@ class PlivoCall(CarrierCall):
         await post(url, auth=aiohttp.BasicAuth(account, token), json=wanted)
 
 
+# Ends Asterisk's connection as an error: no message may be longer than 65,535 bytes. The dialplan
+# tells that from HANGUP, after which the call is over, by the cause: 38, not 16.
+BREAKS_CONNECTION = bytes(65_536)
+
+
+class AsteriskCall(CarrierCall):
+    """A call that Asterisk connects to the bot. Its dialplan goes on when the bot leaves.
+
+    With Asterisk's REST interface (ARI), the bot chooses the extension with which it goes on.
+    """
+
+    def __init__(self, runner_args: WebSocketRunnerArguments):
+        super().__init__(runner_args)
+        data = runner_args.call_data
+        self.is_outgoing = bool(data and data.get("is_outgoing"))
+        self._channel = str((data and data.get("channel")) or "")  # of the caller, in Asterisk
+
+    async def leave(self) -> bool:
+        """Leave the caller to the dialplan's next line, unless the bot can choose an extension."""
+        if has_ari():
+            return False
+        await self._runner_args.websocket.send_bytes(BREAKS_CONNECTION)
+        return True
+
+    async def connect(self, number: str, caller_id: str = "") -> None:
+        """Have the dialplan go on with this extension, or with its next line without ARI."""
+        if has_ari():
+            if not re.fullmatch(r"[\w+*#-]{1,40}", number):
+                raise RuntimeError(f"{number!r} is no extension")
+            if not re.fullmatch(r"[\w./@:;-]{1,150}", self._channel):
+                raise RuntimeError("v(channel=${URIENCODE(${CHANNEL})}) is missing in the dialplan")
+            variable = f"SHARED(BOT_NEXT,{self._channel})"
+            await ask_ari("asterisk/variable", params={"variable": variable, "value": number})
+        await self._runner_args.websocket.send_bytes(BREAKS_CONNECTION)
+
+
 # The carriers that stream calls to the bot, by the framework's words for them.
 CARRIERS: dict[str, type[CarrierCall]] = {
     "twilio": TwilioCall,
@@ -170,13 +208,13 @@ CARRIERS: dict[str, type[CarrierCall]] = {
     "exotel": CarrierCall,
 }
 
-# The calls over Daily, by their transports: create_transport has checked that they are calls.
-over_daily: WeakKeyDictionary[BaseTransport, Call] = WeakKeyDictionary()
+# The calls of Daily and Asterisk, by their transports: create_transport knows that they are calls.
+of_transport: WeakKeyDictionary[BaseTransport, Call] = WeakKeyDictionary()
 
 
 def call_of(runner_args: RunnerArguments, transport: BaseTransport) -> Call | None:
     """Return the call of a conversation, or None if somebody is at a page."""
-    if call := over_daily.get(transport):
+    if call := of_transport.get(transport):
         return call
     if isinstance(runner_args, WebSocketRunnerArguments):
         if kind := CARRIERS.get(runner_args.transport_type or ""):
@@ -191,12 +229,21 @@ class Transfers:
         worker: Runs the pipeline of the conversation.
         call: Of the conversation, if it is one.
         connecting: Said before a caller is connected to FALLBACK_NUMBER; "" to say nothing.
+
+    Attributes:
+        connected_to: The number that the carrier connects the caller to; "" if to none.
+        connected_at: Unix time at which it was asked to.
+        is_at_fallback: Whether that is FALLBACK_NUMBER.
+        failures: What carriers have refused, as sentences.
     """
 
     def __init__(self, worker: PipelineWorker, call: Call | None, connecting: str = ""):
         self._worker, self._call, self._connecting = worker, call, connecting
         self._has_spoken = asyncio.Event()
         self._to_fallback: asyncio.Task[bool] | None = None
+        self.connected_to, self.connected_at = "", 0.0
+        self.is_at_fallback = False
+        self.failures: list[str] = []
         worker.add_reached_downstream_filter((TransferFrame,))
         worker.add_event_handler("on_frame_reached_downstream", self._on_frame)
 
@@ -226,15 +273,26 @@ class Transfers:
                 await asyncio.wait_for(self._has_spoken.wait(), SPEAKING_TAKES)
             except TimeoutError:
                 logger.warning("The sentence before the transfer was not spoken in time")
+        self._connects(number, is_fallback=True)
         try:
             assert self._call
             if not await self._call.leave():
                 await self._call.connect(number)
         except Exception as e:
-            logger.error(f"The caller was not connected to FALLBACK_NUMBER: {e}")
+            self._refused(f"The caller was not connected to FALLBACK_NUMBER: {e}")
             return False
         logger.info("The caller is being connected to FALLBACK_NUMBER")
         return True
+
+    def _connects(self, number: str, is_fallback: bool) -> None:
+        # Before the carrier is asked: it may end the session before it answers.
+        self.connected_to, self.connected_at = number, time.time()
+        self.is_at_fallback = is_fallback
+
+    def _refused(self, problem: str) -> None:
+        logger.error(problem)
+        self.connected_to = ""
+        self.failures.append(problem)
 
     async def _on_frame(self, worker: PipelineWorker, frame: Frame) -> None:
         if not isinstance(frame, TransferFrame):
@@ -245,9 +303,10 @@ class Transfers:
         try:
             if not self._call or not self._call.can_be_transferred:
                 raise RuntimeError("this is not a telephone call")
+            self._connects(frame.number, is_fallback=False)
             await self._call.connect(frame.number, frame.caller_id)
         except Exception as e:
-            logger.error(f"The call was not put through: {e}")
+            self._refused(f"The call was not put through: {e}")
             news = ask_model("Nobody can take the call. Tell the caller.")
             await worker.queue_frame(news)
 
@@ -295,6 +354,22 @@ async def update_at_twilio(call_sid: str, twiml: str) -> None:
     host = ".".join(["api", *filter(None, where)])
     url = f"https://{host}/2010-04-01/Accounts/{account}/Calls/{call_sid}.json"
     await post(url, auth=login, data={"Twiml": f"<Response>{twiml}</Response>"})
+
+
+def has_ari() -> bool:
+    """Whether the bot may use Asterisk's REST interface."""
+    names = ("ASTERISK_ARI_URL", "ASTERISK_ARI_USER", "ASTERISK_ARI_PASSWORD")
+    return all(name in os.environ for name in names)
+
+
+async def ask_ari(path: str, **request: Any) -> None:
+    """Send a request to Asterisk's REST interface. Raises RuntimeError if Asterisk refuses it.
+
+    https://docs.asterisk.org/Latest_API/API_Documentation/Asterisk_REST_Interface/
+    """
+    user, password = os.environ["ASTERISK_ARI_USER"], os.environ["ASTERISK_ARI_PASSWORD"]
+    url = f"{os.environ['ASTERISK_ARI_URL'].rstrip('/')}/{path}"
+    await post(url, auth=aiohttp.BasicAuth(user, password), **request)
 
 
 def public_url() -> str:

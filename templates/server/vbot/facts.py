@@ -19,7 +19,10 @@ over_daily: WeakValueDictionary[int, RunnerArguments] = WeakValueDictionary()
 
 
 def now() -> datetime:
-    """Return the time in TIME_ZONE, or in the machine's time zone if that is not set."""
+    """Return the time in TIME_ZONE, or in the machine's time zone if that is not set.
+
+    Tools that ask here what time it is can be tested at any time: see vbot/testing/clock.py.
+    """
     zone = os.getenv("TIME_ZONE")
     return datetime.now(ZoneInfo(zone)) if zone else datetime.now().astimezone()
 
@@ -61,9 +64,9 @@ def numbers_of(runner_args: RunnerArguments) -> dict[str, str | None]:
 
 
 def is_streamed(runner_args: RunnerArguments) -> bool:
-    """Whether a carrier streams the session, so that it is a call."""
+    """Whether a carrier or Asterisk streams the session, so that it is a call."""
     is_socket = isinstance(runner_args, WebSocketRunnerArguments)
-    return is_socket and runner_args.transport_type in CARRIERS
+    return is_socket and runner_args.transport_type in (*CARRIERS, "asterisk")
 
 
 def is_over_daily(runner_args: RunnerArguments) -> bool:

@@ -1,4 +1,4 @@
-"""Lets another service take over from one that fails during a session: AGENTS.md says how.
+"""Lets another service take over from one that fails during a session: RECIPES.md says how.
 
 A strategy of the framework switches only from a service that will never work again, such as one
 whose key is refused (checked with 1.14). Here, each error switches, and each delay that

@@ -134,7 +134,9 @@ async def announce(
             writer.close()
             break
         await asyncio.sleep(0.02)
-    if args.transport:
+    if args.transport == "asterisk":
+        print(f"\nBot ready! Asterisk connects to ws://{host}:{args.port}/asterisk\n")
+    elif args.transport:
         print_details(args)  # such as the address for the carrier
     else:
         print(f"\nBot ready! Open http://{host}:{args.port}\n")
@@ -142,7 +144,20 @@ async def announce(
 
 
 class Arguments(argparse.ArgumentParser):
-    """The runner's arguments. A port that is taken stops the program before it says "ready"."""
+    """The runner's arguments. A port that is taken stops the program before it says "ready".
+
+    Args:
+        takes_asterisk: Whether Asterisk may connect calls, which the framework does not know of.
+    """
+
+    def __init__(self, takes_asterisk: bool = False):
+        super().__init__()
+        self._takes_asterisk = takes_asterisk
+
+    def add_argument(self, *names, **options):
+        if "--transport" in names and self._takes_asterisk:
+            options["choices"] = [*options["choices"], "asterisk"]
+        return super().add_argument(*names, **options)
 
     def parse_args(self, *args, **options):
         chosen = super().parse_args(*args, **options)

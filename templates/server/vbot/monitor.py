@@ -14,10 +14,13 @@ those that it makes. It says what starts a wait for the service and what ends it
 import asyncio
 import contextlib
 import errno
+import re
 import socket
+import traceback
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any, TypeVar
 
 from loguru import logger
@@ -81,6 +84,9 @@ UNREADABLE = (
     "The model cannot read this file. It is broken, or of a kind that the model does not take."
 )
 REFUSED = (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
+# What the framework says of a tool that raises; other errors of a model look different (1.14).
+TOOL_RAISED = re.compile(r"(?s)Error executing function call \[(.*?)\]: (.*)")
+SERVER = Path(__file__).parents[1]  # the folder with agent.py
 
 
 @dataclass
@@ -103,6 +109,27 @@ def nothing_listens(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+def where_raised(error: BaseException) -> str:
+    """Return the last line of the owner's own code that an error came through; "" without one."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        path = Path(frame.filename)
+        if path.is_relative_to(SERVER):
+            name = path.relative_to(SERVER)
+            if name.parts[0] not in (".venv", "vbot"):
+                return f"{name.as_posix()}, line {frame.lineno}, in {frame.name}: {frame.line}"
+    return ""
+
+
+def told_of_tool(error: ErrorFrame) -> str:
+    """Return what the log says of a tool that raised an error; "" if it is another error."""
+    raised = error.exception
+    if not raised or not (found := TOOL_RAISED.match(error.error)):
+        return ""
+    name, text = found.groups()  # in which the framework has masked credentials
+    where = where_raised(raised) or "none of its lines was reached"
+    return f"The tool {name} failed: {type(raised).__name__}: {text} ({where})"
 
 
 Part = TypeVar("Part", bound=FrameProcessor)
@@ -422,6 +449,9 @@ class ServiceMonitor(BaseObserver):
             not answered twice. Its argument says whether the bot can still speak. Returns
             whether somebody else takes the call: then the bot does not apologize, and the
             session ends when the call leaves it.
+
+    Attributes:
+        problems: Because of which the session ends.
     """
 
     def __init__(
@@ -445,7 +475,7 @@ class ServiceMonitor(BaseObserver):
         self._parts: dict[Health, Any] = {}  # services, or switchers of services
         self._unconnected = dict(services)
         self._waits: dict[Health, asyncio.Task[None]] = {}
-        self._problems: list[str] = []  # because of which the session ends
+        self.problems: list[str] = []
         for part, service in services.items():
             self._add(part, health_of(members_of(part)[0], service))
         speaking = (p for h, p in self._parts.items() if isinstance(h, TextToSpeechHealth))
@@ -514,7 +544,7 @@ class ServiceMonitor(BaseObserver):
 
     async def _follow(self, health: Health) -> None:
         """Note that a wait is long. Report it after the time that a person would wait."""
-        while health.state is State.WAITING and not self._problems:
+        while health.state is State.WAITING and not self.problems:
             with contextlib.suppress(TimeoutError):
                 left = max(0.0, health.deadline() - now())
                 await asyncio.wait_for(health.shortened.wait(), left)
@@ -561,11 +591,14 @@ class ServiceMonitor(BaseObserver):
         if not part:
             return
         if isinstance(part, BaseInputTransport):
-            await worker.cancel()  # for example, it cannot join the room
+            await worker.cancel(reason="failure")  # for example, it cannot join the room
         health = self._healths.get(members_of(part)[0])
         if not health:  # bot.py says nothing about it
             health = Health(Service(part.name, "its key"))
             self._add(part, health)
+        if told := told_of_tool(error):  # no service failed
+            logger.error(told)
+            return
         if health.state is State.FAILED:
             return
         if is_about_a_file(error):
@@ -582,7 +615,7 @@ class ServiceMonitor(BaseObserver):
                 what = UNREACHABLE if unreachable else "does not work"
                 await self._report(health, State.FAILED, what)
         elif isinstance(health, LanguageModelHealth) and self._tts:  # it has given up a request
-            is_own = error.category != ErrorCategory.APPLICATION  # not one of a tool, for example
+            is_own = error.category != ErrorCategory.APPLICATION  # not one of a processor before it
             if is_own and health.state is State.WAITING:
                 what = UNREACHABLE if nothing_listens(error.exception) else "failed to answer"
                 await self._report(health, self._state_after(health), what)
@@ -625,8 +658,8 @@ class ServiceMonitor(BaseObserver):
 
     def end_because(self, problem: str) -> None:
         """End the session, and say on the page and aloud that it cannot go on."""
-        self._problems.append(problem)
-        if len(self._problems) == 1:
+        self.problems.append(problem)
+        if len(self.problems) == 1:
             self.create_task(self._end_session())
 
     async def _tell(self, health: Health, to_page: dict[str, str], aloud: str) -> bool:
@@ -645,7 +678,7 @@ class ServiceMonitor(BaseObserver):
         if self._has_page:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._page_is_ready.wait(), PAGE_LOADS_WITHIN)
-        problems = " ".join(self._problems)
+        problems = " ".join(self.problems)
         error = Error(data=ErrorData(error=problems, fatal=True)).model_dump()
         # The interruption frees a voice that is busy.
         await self._worker.queue_frames(
@@ -656,9 +689,9 @@ class ServiceMonitor(BaseObserver):
         if self._hand_over and await self._hand_over(can_speak):
             return
         last: list[Frame] = [TTSSpeakFrame(self._apology)] if can_speak else []
-        await self._worker.queue_frames([*last, EndFrame()])
+        await self._worker.queue_frames([*last, EndFrame(reason="failure")])
         await asyncio.sleep(APOLOGY_TAKES if can_speak else 1)
-        await self._worker.cancel()
+        await self._worker.cancel(reason="failure")
 
 
 def limit_connecting(pipeline: FrameProcessor, seconds: float) -> None:

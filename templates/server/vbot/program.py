@@ -6,7 +6,7 @@ from typing import Any
 
 from pipecat.runner.types import RunnerArguments
 
-from vbot import settings
+from vbot import records, settings
 
 
 def run(
@@ -30,10 +30,14 @@ def run(
 
     from vbot import local
 
-    settings.require(required)
+    settings.require([*required, records.problems])
     for begin in background:
         begin()
     bot = local.prepare(app, bot)
+    records.start()  # once the log is set up
+    if "asterisk" in transports:
+        development: Any = importlib.import_module("vbot.asterisk.development")
+        development.serve(app, bot)
     if load:
         load()
     if "dialin" in transports or "call" in transports:
@@ -41,4 +45,4 @@ def run(
         daily.guard(app, transports)
         if "call" in transports:
             daily.take_calls(app, bot)
-    main(local.Arguments())
+    main(local.Arguments(takes_asterisk="asterisk" in transports))

@@ -34,7 +34,7 @@ DAY = 24 * 3600  # seconds
 
 MODES = ("always", "ask", "never")
 
-# Samples a second. A carrier's line has no more than 8000.
+# Samples a second. A carrier's line has no more than 8000, unless it says so.
 RATE, LINE_RATE = 24000, 8000
 
 
@@ -148,7 +148,8 @@ def append(path: Path, audio: bytes, sample_rate: int, num_channels: int) -> Non
 
 def recorder(runner_args: RunnerArguments) -> AudioBufferProcessor:
     """Return what writes both sides to a WAV file in recordings/, every ten seconds."""
-    rate = LINE_RATE if runner_args.call_data else RATE
+    data = runner_args.call_data
+    rate = data.get("sample_rate", LINE_RATE) if data else RATE
     audio_buffer = AudioBufferProcessor(
         sample_rate=rate,
         buffer_size=10 * 2 * rate,  # two bytes for each sample

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+# What a program says when variables are missing; the tests have a text of their own.
+TO_SET = "Set {} in .env; .env.example says where to get them."
+
 # The file with keys and settings, in server/. A .env in a parent directory is not read.
 ENV_FILE = Path(__file__).parents[1] / ".env"
 
@@ -33,9 +36,16 @@ FORMS = {
     "MAX_SESSIONS": (r"\d+", "4"),
     "MAX_SESSIONS_PER_ADDRESS": (r"[1-9]\d*", "2"),
     "MAX_SESSION_SECONDS": (r"\d+", "3600"),
+    "RECORDS_KEPT_DAYS": (r"[1-9]\d*", "30"),
+    "RECORDS_NUMBERS": (r"full|last4", "last4"),
+    "RECORDS_TEXT": (r"true|false", "true"),
     "SILENCE_SECONDS": (r"\d+(\.\d+)?", "10"),
     "STARTS_PER_MINUTE": (r"\d+", "6"),
 }
+
+# The folder that bots of an Asterisk have. It connects callers to extensions, too.
+ASTERISK = Path(__file__).parent / "asterisk"
+EXTENSIONS = {"FALLBACK_NUMBER": (r"\+?[0-9]{2,15}", "200 or +15551234567")}
 
 
 class Needs:
@@ -94,13 +104,27 @@ def load() -> None:
     # Otherwise the framework's runner would read .env again, with blank values, or a .env in a
     # parent directory.
     os.environ["PYTHON_DOTENV_DISABLED"] = "1"
+    forms = FORMS | EXTENSIONS if ASTERISK.exists() else FORMS
     wrong = [
         f"{name} in .env must be like {example}."
-        for name, (form, example) in FORMS.items()
-        if not re.fullmatch(form, os.getenv(name, example), re.ASCII)
+        for name, (form, example) in forms.items()
+        if name in os.environ and not re.fullmatch(form, os.environ[name], re.ASCII)
     ]
     if wrong:
         sys.exit("\n".join(wrong))
+
+
+def note_readers() -> None:
+    """Say so if .env has keys, and every user of the machine can read it."""
+    if sys.platform == "win32" or not ENV_FILE.is_file():
+        return
+    mode = ENV_FILE.stat().st_mode
+    # All files are executable where modes mean nothing, such as on Windows' drives in WSL.
+    if not mode & 0o004 or mode & 0o111:
+        return
+    values = dotenv_values(ENV_FILE, encoding=ENCODING)
+    if any(value and name.endswith(KEYS) for name, value in values.items()):
+        print(f"Any user of this machine can read the keys: chmod 600 {ENV_FILE}", file=sys.stderr)
 
 
 def unreadable(path: str) -> str:
@@ -131,6 +155,7 @@ def require(required: Iterable[Requirement], transports: Iterable[str] = ()) -> 
     problems += missing([need for need in needs if isinstance(need, Needs)], served)
     if problems:
         sys.exit("\n".join(problems))
+    note_readers()
 
 
 def mistakes() -> list[str]:
@@ -158,5 +183,5 @@ def missing(needs: Iterable[Needs], transports: Iterable[str | None]) -> list[st
             problems.append(f"Set {' or '.join(found)} in .env, not both.")
     if names:
         listed = ", ".join(dict.fromkeys(names))  # each once
-        problems.append(f"Set {listed} in .env; .env.example says where to get them.")
+        problems.append(TO_SET.format(listed))
     return problems

@@ -7,8 +7,8 @@ from typing import Any
 from pipecat.runner import types, utils
 from pipecat.transports.base_transport import BaseTransport
 
-from vbot import facts
-from vbot.calls import CARRIERS, over_daily
+from vbot import facts, records
+from vbot.calls import CARRIERS, of_transport
 from vbot.presence import present
 
 # TRANSPORTS in bot.py: functions that return parameters, by the framework's words for transports,
@@ -34,6 +34,7 @@ async def create_transport(
     transport = await new_transport(runner_args, transports)
     if presence := present.get():
         presence.attach(transport)
+    records.begin(runner_args, transport)
     return transport
 
 
@@ -49,6 +50,9 @@ async def new_transport(
     if "dialin" in transports and dialed_in(runner_args):
         return await dialin_call(runner_args, transports)
     if isinstance(runner_args, types.WebSocketRunnerArguments):
+        if runner_args.transport_type == "asterisk":
+            asterisk: Any = importlib.import_module("vbot.asterisk")  # which such a bot has
+            return await asterisk.create_transport(runner_args, transports["asterisk"]())
         is_cloud = runner_args.cli_args is None and not runner_args.transport_type
         if is_cloud and "websocket" in transports and not transports.keys() & CARRIERS.keys():
             # Pipecat Cloud does not say who connects, and the framework would assume a carrier.
@@ -71,7 +75,7 @@ def signed_call(body: dict[str, Any], transports: Transports) -> BaseTransport:
     daily: Any = importlib.import_module("vbot.daily")  # which such a bot has
     call = daily.Call.authentic(body)
     transport = call.transport(transports["call"]())
-    over_daily[transport] = call
+    of_transport[transport] = call
     return transport
 
 
@@ -79,7 +83,7 @@ async def dialin_call(runner_args: types.RunnerArguments, transports: Transports
     """Create the transport of a call that Daily took."""
     daily: Any = importlib.import_module("vbot.daily")  # which such a bot has
     transport = await utils.create_transport(runner_args, {"daily": transports["dialin"]})
-    over_daily[transport] = daily.DialinCall(transport)
+    of_transport[transport] = daily.DialinCall(transport)
     facts.over_daily[id(runner_args)] = runner_args
     return transport
 

@@ -20,7 +20,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.services.llm_service import LLMService
 from pipecat.transports.base_transport import BaseTransport
 
-from vbot.calls import over_daily
+from vbot.calls import of_transport
 
 HANG_UP, LEAVE_MESSAGE = "hang_up", "leave_message"
 
@@ -57,7 +57,7 @@ def detect_voicemail(
         transport: Of the session.
         message: What to leave, if VOICEMAIL says so.
     """
-    call = over_daily.get(transport)
+    call = of_transport.get(transport)
     if not (call and call.is_outgoing):
         return IdentityFilter(), IdentityFilter()
     leaves_message = wanted() == LEAVE_MESSAGE
@@ -79,6 +79,6 @@ def detect_voicemail(
             await detector.push_frame(speech)
         else:
             logger.info("A machine answered: hanging up")
-        await detector.push_frame(EndWorkerFrame())  # after the message
+        await detector.push_frame(EndWorkerFrame(reason="voicemail"))  # after the message
 
     return detector.detector(), detector.gate()

@@ -11,6 +11,7 @@
 # env: AZURE_SPEECH_REGION required region unless AZURE_SPEECH_STT_ENDPOINT: region, such as eastus
 # env: AZURE_SPEECH_STT_ENDPOINT optional url: address of a private endpoint, wss://...
 # host: {AZURE_SPEECH_REGION}.stt.speech.microsoft.com
+# region: in resources of a region in the EU https://learn.microsoft.com/azure/ai-services/speech-service/regions
 import os
 
 from pipecat.services.azure.stt import AzureSTTService

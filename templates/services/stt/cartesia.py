@@ -12,6 +12,7 @@
 # env: CARTESIA_STT_BASE_URL optional url: address, such as wss://api.cartesia.ai
 # stand-in: cartesia CARTESIA_STT_BASE_URL=ws://{}
 # host: api.cartesia.ai
+# region: for enterprises, on request https://docs.cartesia.ai/enterprise/regional-endpoints
 import os
 
 from pipecat.services.cartesia.stt import CartesiaSTTService

@@ -9,6 +9,7 @@
 # env: CARTESIA_TURNS_BASE_URL optional url =wss://api.cartesia.ai/stt/turns/websocket: address
 # stand-in: cartesia_turns CARTESIA_TURNS_BASE_URL=ws://{}/stt/turns/websocket
 # host: api.cartesia.ai
+# region: for enterprises, on request https://docs.cartesia.ai/enterprise/regional-endpoints
 import os
 
 from pipecat.services.cartesia.turns.stt import CartesiaTurnsSTTService

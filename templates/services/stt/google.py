@@ -11,6 +11,7 @@
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; unset: the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, in its place
 # host: speech.googleapis.com
+# region: at eu-speech.googleapis.com https://cloud.google.com/speech-to-text/docs/endpoints
 import os
 
 from pipecat.services.google.stt import GoogleSTTService

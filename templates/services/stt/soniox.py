@@ -10,6 +10,7 @@
 # env: SONIOX_STT_BASE_URL optional url =wss://stt-rt.soniox.com/transcribe-websocket: address
 # stand-in: soniox SONIOX_STT_BASE_URL=ws://{}/transcribe-websocket
 # host: stt-rt.soniox.com
+# region: in projects with that region, on request https://soniox.com/docs/stt/data-residency
 import os
 
 from pipecat.services.soniox.stt import SonioxSTTService

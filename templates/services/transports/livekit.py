@@ -19,6 +19,7 @@
 # host: stun.l.google.com:19302/udp: unless the LiveKit server names others
 # host: stun1.l.google.com:19302/udp: unless the LiveKit server names others
 # host: global.stun.twilio.com:3478/udp: unless the LiveKit server names others
+# region: in projects with that region, of LiveKit Cloud https://docs.livekit.io/deploy/admin/regions/data-residency
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import VideoInSourceParams
 from pipecat.transports.livekit.transport import LiveKitParams

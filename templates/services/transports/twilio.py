@@ -15,6 +15,7 @@
 # stand-in: twilio
 # host: api.twilio.com: to hang up; with TWILIO_EDGE and TWILIO_REGION, api.EDGE.REGION.twilio.com
 # self-host-env: BOT_PUBLIC_URL optional url: https address of the bot, if not DOMAIN
+# region: in the region IE1 https://www.twilio.com/docs/global-infrastructure/regional-product-and-feature-availability
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 

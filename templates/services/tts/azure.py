@@ -24,6 +24,7 @@
 # env: AZURE_SPEECH_TTS_ENDPOINT optional url: address of a private endpoint, wss://...
 # env: AZURE_SPEECH_VOICE_ID optional voice =en-US-SaraNeural: voice name, from the voice gallery
 # host: {AZURE_SPEECH_REGION}.tts.speech.microsoft.com
+# region: in resources of a region in the EU https://learn.microsoft.com/azure/ai-services/speech-service/regions
 import os
 
 from pipecat.services.azure.tts import AzureTTSService

@@ -18,6 +18,7 @@
 # env: CARTESIA_VOICE_ID optional voice =86e30c1d-714b-4074-a1f2-1cb6b552fb49: see the voice library
 # stand-in: cartesia CARTESIA_TTS_BASE_URL=ws://{}/tts/websocket
 # host: api.cartesia.ai
+# region: for enterprises, on request https://docs.cartesia.ai/enterprise/regional-endpoints
 import os
 
 from pipecat.services.cartesia.tts import CartesiaTTSService

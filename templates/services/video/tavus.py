@@ -15,6 +15,7 @@
 # host: turn.cloudflare.com:3478/udp: media that cannot go directly
 # host: turn.cloudflare.com: media that cannot go over UDP
 # host: *.turn.twilio.com: media that cannot go over UDP
+# region: on request https://docs.tavus.io/sections/conversational-video-interface/conversation/customizations/eu-region
 import os
 
 import aiohttp

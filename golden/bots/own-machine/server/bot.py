@@ -43,7 +43,9 @@ from vbot.ollama import ModelLoader
 def make_services(system_instruction: str = agent.SYSTEM_INSTRUCTION.strip()):
     """Return the services of one conversation."""
     stt = MoonshineSTTService(
-        settings=MoonshineSTTService.Settings(model=os.getenv("MOONSHINE_MODEL", NOT_GIVEN)),
+        settings=MoonshineSTTService.Settings(
+            model=os.getenv("MOONSHINE_MODEL", NOT_GIVEN),
+        ),
     )
     address = os.getenv("OLLAMA_BASE_URL", "http://localhost:11434").rstrip("/")
     llm = OLLamaLLMService(
@@ -127,7 +129,10 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
 
 
 TRANSPORTS = {  # how people reach the bot
-    "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+    "webrtc": lambda: TransportParams(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+    ),
 }
 
 

@@ -132,9 +132,14 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
 
 TRANSPORTS = {  # how people reach the bot
     "call": lambda: DailyParams(
-        api_key=os.environ["DAILY_API_KEY"], audio_in_enabled=True, audio_out_enabled=True
+        api_key=os.environ["DAILY_API_KEY"],
+        audio_in_enabled=True,
+        audio_out_enabled=True,
     ),
-    "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+    "webrtc": lambda: TransportParams(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+    ),
     "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
 }
 

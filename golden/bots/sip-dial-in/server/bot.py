@@ -47,7 +47,9 @@ def make_services(system_instruction: str = agent.SYSTEM_INSTRUCTION.strip()):
             session_properties=SessionProperties(
                 audio=AudioConfiguration(
                     input=AudioInput(
-                        transcription=InputAudioTranscription(model="gpt-realtime-whisper"),
+                        transcription=InputAudioTranscription(
+                            model="gpt-realtime-whisper",
+                        ),
                         turn_detection=SemanticTurnDetection(),
                         noise_reduction=InputAudioNoiseReduction(type="near_field"),
                     )
@@ -120,7 +122,10 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
 
 
 TRANSPORTS = {  # how people reach the bot
-    "call": lambda: DailyParams(audio_in_enabled=True, audio_out_enabled=True),
+    "call": lambda: DailyParams(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+    ),
 }
 
 

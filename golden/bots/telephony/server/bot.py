@@ -46,7 +46,9 @@ def make_services(system_instruction: str = agent.SYSTEM_INSTRUCTION.strip()):
     stt = OpenAISTTService(
         api_key=os.getenv("OPENAI_API_KEY", "none"),
         base_url=os.getenv("OPENAI_STT_BASE_URL"),
-        settings=OpenAISTTService.Settings(language=LANGUAGE.split("-")[0]),
+        settings=OpenAISTTService.Settings(
+            language=LANGUAGE.split("-")[0],
+        ),
     )
     llm = AnthropicLLMService(
         api_key=os.environ["ANTHROPIC_API_KEY"],
@@ -137,7 +139,10 @@ TRANSPORTS = {  # how people reach the bot
         audio_out_enabled=True,
         audio_out_sample_rate=8000,  # the line's rate; the serializer would clip the last word
     ),
-    "webrtc": lambda: TransportParams(audio_in_enabled=True, audio_out_enabled=True),
+    "webrtc": lambda: TransportParams(
+        audio_in_enabled=True,
+        audio_out_enabled=True,
+    ),
     "eval": lambda: EvalTransportParams(audio_in_enabled=True, audio_out_enabled=True),
 }
 

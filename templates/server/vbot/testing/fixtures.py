@@ -2,56 +2,62 @@
 
 import asyncio
 import contextlib
-import functools
 import os
 import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import aiohttp
 import pytest
 
 import cast
-from vbot import Needs
-from vbot.testing import Bot, Person, Script, Services, Tester, offline
+from vbot.testing import Bot, Person, Role, Script, Services, Tester, offline, values
+from vbot.testing.carriers import VARIABLE, Carriers
+from vbot.testing.clock import Clock, tell_time_of_test
 
 offline.start()
+tell_time_of_test()
+the_clock = Clock()
 
 SERVER = Path(__file__).parents[2]
+HAS_CARRIERS = {"carriers": Role("carriers", Carriers, addresses={VARIABLE: "{}"})}
+TOOLS = "TOOLS_IN_TESTS"  # in a module of tests: tools that only the bot of the tests has
 
 
-@functools.cache
-def values() -> dict[str, str]:
-    """What the bot finds in its environment: all variables that it requires, and keys of services.
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Note which tools the bot has in the tests that were chosen."""
+    modules: dict[str, ModuleType] = {}
+    for item in session.items:
+        module = item.module if isinstance(item, pytest.Function) else None
+        if module and hasattr(module, TOOLS):
+            modules[module.__name__] = module
+    os.environ[TOOLS] = " ".join(modules)
 
-    What is set where pytest runs, and is not blank, comes first. The addresses of stand-ins
-    override it.
-    """
-    from bot import REQUIRED  # with those of agent.py
 
-    forms = {role.key: "" for role in cast.SERVICES.values() if role.key}
-    for need in REQUIRED:
-        if isinstance(need, str):
-            forms.setdefault(need, "")
-        elif isinstance(need, Needs) and not need.if_set and not forms.keys() & {*need.names}:
-            given = [name for name in need.names if os.getenv(name, "").strip()]
-            forms[given[0] if given else need.names[0]] = need.in_tests
-    text = {name: f"test-{name.lower().replace('_', '-')}" for name in forms}
-    return {name: os.getenv(name, "").strip() or forms[name] or text[name] for name in forms}
+def pytest_unconfigure() -> None:
+    the_clock.remove()
 
 
 @pytest.fixture(scope="session", autouse=True)
 def environment() -> None:
-    """Tools that tests call as functions find the same values."""
-    os.environ.update(values())
+    """Tools that tests call as functions find what they need in the environment, as the bot does.
+
+    What is set where pytest runs, and is not blank, comes first.
+    """
+    import agent
+
+    os.environ.update(values.keys_of(cast.SERVICES) | values.of(agent.REQUIRED))
 
 
 @pytest.fixture(scope="session")
 async def running_services(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Services]:
-    """The stand-ins, on this machine."""
+    """The stand-ins, on this machine. Their addresses override the environment."""
     folder = tmp_path_factory.mktemp("services")
-    async with Services(cast.SERVICES, values()).serve(folder) as services:
+    roles = cast.SERVICES | HAS_CARRIERS
+    async with Services(roles, values.AnyValue()).serve(folder) as services:
+        os.environ.update(services.env_of_own)
         yield services
 
 
@@ -61,7 +67,7 @@ async def program(
 ) -> AsyncIterator[Bot]:
     """Run a program of the bot. It answers at `probe`, which is PORT/PATH, when it is ready."""
     env = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    env |= values() | services.env | more | {"LOG_LEVEL": "DEBUG"}
+    env |= values.keys_of(cast.SERVICES) | services.env | more | {"LOG_LEVEL": "DEBUG"}
     port = free_port()
     probe = probe.replace("NEXT_PORT", str(port + 1)).replace("PORT", str(port))
     command = [sys.executable, "-m", "vbot.testing.program", file, "--port", str(port)]
@@ -71,15 +77,18 @@ async def program(
             *command, cwd=SERVER, env=env, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log
         )
     bot = Bot(f"http://localhost:{port}", log_file)
+    services.bots.append(bot)
     try:
         deadline = asyncio.get_running_loop().time() + 60  # the first start compiles a lot
         while not await answers(f"http://localhost:{probe}"):
-            assert process.returncode is None, f"{file} ended:\n{bot.log}"
-            late = asyncio.get_running_loop().time() > deadline
-            assert not late, f"{file} is not ready:\n{bot.log}"
+            if process.returncode is not None:
+                pytest.fail(f"{file} did not start:\n{bot.last_words()}", pytrace=False)
+            if asyncio.get_running_loop().time() > deadline:
+                pytest.fail(f"{file} is not ready after 60 s:\n{bot.last_words()}", pytrace=False)
             await asyncio.sleep(0.05)
         yield bot
     finally:
+        services.bots.remove(bot)
         if process.returncode is None:
             process.terminate()
         with contextlib.suppress(TimeoutError):
@@ -122,9 +131,15 @@ def services(running_services: Services) -> Iterator[Services]:
     """The stand-ins, without earlier requests. What the real services would refuse fails a test."""
     running_services.begin_test(greeting(running_services))
     yield running_services
-    unexpected = [request for service in running_services.all() for request in service.unexpected]
-    assert unexpected == []
-    assert running_services.script.failures() == []
+    wrong = running_services.script.wrong()
+    if wrong and not running_services.script.is_told:
+        failed = [bot.failed_tools() for bot in running_services.bots]
+        pytest.fail("\n".join(filter(None, [*wrong, *failed])), pytrace=False)
+
+
+def mutes_people() -> bool:
+    """Whether bot.py does not let people interrupt the bot."""
+    return "user_mute_strategies=" in (SERVER / "bot.py").read_text()
 
 
 def greeting(services: Services) -> str | None:
@@ -143,6 +158,19 @@ def greeting(services: Services) -> str | None:
 def script(services: Services) -> Script:
     """What the model answers in this test, and what it was told."""
     return services.script
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    """What time it is for the bot and its tools: vbot.facts.now()."""
+    yield the_clock
+    the_clock.reset()
+
+
+@pytest.fixture
+def carrier(services: Services) -> Carriers:
+    """The API of the carrier, which the bot asks to connect a call to somebody else."""
+    return services.of(Carriers)
 
 
 @pytest.fixture

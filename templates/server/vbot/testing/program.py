@@ -9,6 +9,7 @@ import importlib.util
 import os
 import runpy
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from pipecat.frames.frames import Frame
@@ -17,7 +18,9 @@ from pipecat.serializers.plivo import PlivoFrameSerializer
 from pipecat.serializers.telnyx import TelnyxFrameSerializer
 from pipecat.serializers.twilio import TwilioFrameSerializer
 
-from vbot.testing import Role, offline
+from vbot import settings
+from vbot.testing import Role, carriers, offline, values
+from vbot.testing.clock import tell_time_of_test
 
 
 class NoFace(FrameProcessor):
@@ -59,11 +62,37 @@ def substitute_of(original: Any, role: Role, address: str) -> type:
     return Substitute
 
 
+def require(required: Iterable[settings.Requirement], transports: Iterable[str] = ()) -> None:
+    """Do what vbot.settings does, with values for what is required and missing."""
+    required = list(required)
+    os.environ.update(values.of(required))
+    actual_require(required, transports)
+
+
+actual_require = settings.require
+
+
+def add_tools() -> None:
+    """Give the bot the tools of tests, which it does not have otherwise."""
+    import agent
+
+    for module in os.getenv("TOOLS_IN_TESTS", "").split():
+        tools: list[Any] = importlib.import_module(module).TOOLS_IN_TESTS
+        names = {tool.__name__ for tool in agent.TOOLS}
+        agent.TOOLS.extend(tool for tool in tools if tool.__name__ not in names)
+
+
 def main() -> None:
-    offline.start()
     sys.path.append(os.path.abspath("tests"))
     import cast
 
+    offline.start()
+    tell_time_of_test()
+    if address := os.getenv(carriers.VARIABLE):
+        carriers.ask_here(address)
+    settings.require = require
+    settings.TO_SET = values.GIVE
+    add_tools()
     for serializer in (PlivoFrameSerializer, TelnyxFrameSerializer, TwilioFrameSerializer):
         replace(serializer, quiet(serializer))
     for name, role in cast.SERVICES.items():

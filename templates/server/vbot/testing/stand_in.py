@@ -6,10 +6,10 @@ import json
 import ssl
 import wave
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import WSMsgType, web
 
@@ -35,6 +35,9 @@ class Script:
 
     def clear(self) -> None:
         self.greeting = "Hello, how can I help you?"
+        self.takes_text = True  # what a person types, which models that speak do not
+        self.refused: list[str] = []  # what a real service would not have taken
+        self.is_told = False  # the test has failed and said why
         # What the model was told by the last request: ("user", text) and ("assistant", text).
         self.conversation: list[tuple[str, str]] = []
         self.instruction = ""
@@ -66,8 +69,15 @@ class Script:
         if tool_answered:
             return Reply(reply.say)
         if reply.call and reply.call not in self.tools:
-            raise Unexpected(f"the model has no tool {reply.call}, but {self.tools}")
+            has = ", ".join(self.tools) or "none"
+            raise Unexpected(
+                f"The model has no tool {reply.call}: add it to TOOLS in agent.py. It has: {has}."
+            )
         return reply
+
+    def wrong(self) -> list[str]:
+        """Why the test fails, whatever else happens in it."""
+        return self.refused + self.failures()
 
     def failures(self) -> list[str]:
         """What the model was told of tools that raised an error, or have no such argument."""
@@ -117,6 +127,11 @@ class Service:
         """From now on, answer everything with this HTTP status, and end open connections."""
         self.failing = status
 
+    def refuse(self, what: str) -> None:
+        """Note what the real service would not have taken, so that the test fails and says it."""
+        self.unexpected.append(what)
+        self.script.refused.append(what)
+
     def expect(self, holds: object, what: str) -> None:
         if not holds:
             raise Unexpected(what)
@@ -130,7 +145,7 @@ class Service:
         try:
             return await self.handle(request)
         except Unexpected as error:
-            self.unexpected.append(f"{request.method} {request.path}: {error}")
+            self.refuse(f"{error} ({request.method} {request.path})")
             return web.json_response({"error": {"message": str(error)}}, status=400)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -193,13 +208,34 @@ class WebSocketService(Service):
                     text = message.data
                     await self.received(ws, session, json.loads(text) if text[0] == "{" else text)
         except Unexpected as error:
-            self.unexpected.append(f"{request.path}: {error}")
+            self.refuse(f"{error} ({request.path})")
             await ws.close(code=1008, message=str(error).encode()[:120])
         except ConnectionError:
             pass  # the bot has hung up
         finally:
             self._open.discard(ws)
         return ws
+
+
+class Api(Service):
+    """An API of your own, for tools. Subclasses answer in `handle`, as its servers do.
+
+    All that test modules define are served, each on a free port of this machine. `requests` has
+    what an API was asked, in order: "method", "path", "query" and "body", which may be JSON.
+    After `await api.fail(503)` it answers nothing else until the test ends.
+    """
+
+    address_in = ""  # the variable with its address, such as "SHOP_API_URL"
+    key_in = ""  # the variable with its key; "" if it has none. Any header may have the key
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        text = await request.text()
+        body: Any = text
+        with contextlib.suppress(ValueError):
+            body = json.loads(text) if text else None
+        asked = {"method": request.method, "path": request.path, "query": dict(request.query)}
+        self.requests.append(asked | {"body": body})
+        return await super().answer(request)
 
 
 def wav_sound(data: bytes) -> tuple[bytes, int]:
@@ -286,21 +322,44 @@ class Role:
         return f"{name.upper()}_STAND_IN"
 
 
-class Services:
-    """The stand-ins of the services, by their names in bot.py: services["llm"]."""
+Kind = TypeVar("Kind", bound=Service)
 
-    def __init__(self, roles: dict[str, Role], values: dict[str, str]) -> None:
+
+class Services:
+    """The stand-ins of the services, by their names in bot.py: services["llm"].
+
+    `services.of(CLASS)` is the one of a class, such as that of an API of your own.
+    """
+
+    def __init__(self, roles: dict[str, Role], values: Mapping[str, str]) -> None:
         self.script = Script()
-        self.roles = roles
+        own = {
+            api.__name__: Role(api.__name__, api, api.key_in, {api.address_in: "http://{}"})
+            for api in Api.__subclasses__()
+        }
+        self.roles = roles | own
+        self._own = own
+        self._keys = {role.key: values[role.key] for role in own.values() if role.key}
         self._playing = {
             name: role.stand_in(self.script, values[role.key] if role.key else "")
-            for name, role in roles.items()
+            for name, role in self.roles.items()
             if role.stand_in
         }
-        self.env: dict[str, str] = {}  # their addresses, for the bot
+        self.env = dict(self._keys)  # and their addresses, for the bot
+        self.bots: list[Any] = []  # that run
 
     def __getitem__(self, name: str) -> Service:
         return self._playing[name]
+
+    @property
+    def env_of_own(self) -> dict[str, str]:
+        """The addresses and keys of your own APIs."""
+        addresses = [variable for role in self._own.values() for variable in role.addresses]
+        return self._keys | {variable: self.env[variable] for variable in addresses}
+
+    def of(self, kind: type[Kind]) -> Kind:
+        """The stand-in of this class."""
+        return next(service for service in self.all() if type(service) is kind)
 
     def all(self) -> list[Service]:
         return list(self._playing.values())
@@ -309,6 +368,7 @@ class Services:
         """Forget earlier tests. `greeting` is what the bot says first, if the model does not."""
         self.script.clear()
         self.script.greeting = greeting or self.script.greeting
+        self.script.takes_text = "tts" in self.roles
         for service in self.all():
             service.clear()
 

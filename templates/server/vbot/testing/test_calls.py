@@ -7,7 +7,7 @@ import pytest
 import cast
 from sentences import SENTENCES
 from vbot.testing import Bot, Person, Script, Services
-from vbot.testing.fixtures import program
+from vbot.testing.fixtures import mutes_people, program
 
 CALLERS = [pytest.param(caller, id=name) for name, caller in cast.CALLERS.items()]
 HAS_VOICE = "tts" in cast.SERVICES  # of its own; otherwise the model speaks
@@ -36,6 +36,8 @@ async def test_a_caller_who_speaks_during_the_goodbye(
     person: type[Person], running_bot: Bot, script: Script
 ) -> None:
     """Is answered: the call does not end."""
+    if mutes_people():
+        pytest.skip("bot.py has user_mute_strategies, so nobody interrupts the bot")
     goodbye = "Talk to you soon. " + "It was nice to talk to you. " * 10
     script.when("That is all.", call="hang_up", arguments={"goodbye": goodbye})
     running_bot.begin_test()
@@ -43,8 +45,8 @@ async def test_a_caller_who_speaks_during_the_goodbye(
         await caller.hears(script.greeting)
         await caller.speaks("That is all.")
         await caller.begins_to_hear("Talk to you soon.")
-        await caller.speaks("One more thing.")
-        await caller.hears("You said: One more thing.")
+        await caller.speaks("I have one more question.")
+        await caller.hears("You said: I have one more question.")
         assert not caller.gone.is_set()
 
 

@@ -3,9 +3,12 @@
 `script` says what the model answers. What it does not say, the model repeats.
 """
 
+import pytest
+
 from agent import SYSTEM_INSTRUCTION, TOOLS
 from sentences import SENTENCES
 from vbot.testing import Bot, Script, Services, Tester
+from vbot.testing.fixtures import mutes_people
 
 
 async def test_the_bot_greets(tester: Tester, script: Script) -> None:
@@ -48,6 +51,8 @@ async def test_the_log_says_what_happens(tester: Tester, script: Script, running
 async def test_a_person_interrupts_the_bot(
     tester: Tester, services: Services, script: Script
 ) -> None:
+    if mutes_people():
+        pytest.skip("bot.py has user_mute_strategies, so nobody interrupts the bot")
     story = "Once upon a time there was a king. " + "He went on and on. " * 10 + "The end."
     script.when("Tell me a story.", story)
     is_timed = services.roles["tts"].timed
@@ -57,9 +62,9 @@ async def test_a_person_interrupts_the_bot(
         await tester.begins_to_hear("Once upon a time")
     else:
         await tester.until(lambda: "king" in " ".join(script.said), "begin")
-    await tester.speaks("Stop.")
-    await tester.hears("You said: Stop.")
-    assert script.conversation[-1] == ("user", "Stop.")
+    await tester.speaks("Please stop telling me this story.")  # longer than a cough
+    await tester.hears("You said: Please stop telling me this story.")
+    assert script.conversation[-1] == ("user", "Please stop telling me this story.")
     if is_timed:  # the model knows what was heard, and no more
         told = script.conversation[-2][1]
         assert told.startswith("Once upon a time") and "The end." not in told

@@ -10,9 +10,14 @@ import pytest
 from pipecat.evals.scenario import EvalScenarioFile, EvalScriptScenario
 from pipecat.evals.session import EvalSession
 
+import agent
 from vbot.testing import Bot, Script
 from vbot.testing.fixtures import SERVER
 
+SAID_BY_NO_MODEL = (
+    "The first turn waits for a greeting of the model, which SAY_GREETING in agent.py turns off. "
+    "Delete this turn: its lines from `- expect:` to the next `- user:`."
+)
 EVALS = SERVER / "evals"
 SCENARIOS = [
     pytest.param(scenario, id=f"{file.stem}, {scenario.name}")
@@ -24,6 +29,8 @@ SCENARIOS = [
 
 def follow(scenario: EvalScriptScenario, script: Script) -> None:
     """Have the model answer what the scenario expects."""
+    if agent.SAY_GREETING and not scenario.turns[0].user:
+        pytest.fail(f"{scenario.name}: {SAID_BY_NO_MODEL}", pytrace=False)
     for turn in scenario.turns:
         calls = [call for expected in turn.expect for call in expected.calls or []]
         texts = [expected.text_contains for expected in turn.expect if expected.text_contains]

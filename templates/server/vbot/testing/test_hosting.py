@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import cast
-from vbot.testing import Bot, Person, Script, Services
-from vbot.testing.fixtures import program, values
+from vbot.testing import Bot, Person, Script, Services, values
+from vbot.testing.fixtures import program
 
 PHONE_TOKEN = "test-token-of-calls"  # of the bot's address for calls
 PUBLIC_URL = "https://test.example"  # as carriers and pages know it
-PATH = f"/ws/{PHONE_TOKEN}"  # where it takes calls
 OWN = {  # what only self_host.py needs
+    "ASTERISK_PASSWORD": "test-asterisk-password",
     "BOT_PUBLIC_URL": PUBLIC_URL,
     "DAILY_HMAC_SECRET": base64.b64encode(b"test-daily-hmac-secret").decode(),
     "PHONE_TOKEN": PHONE_TOKEN,
@@ -43,8 +43,9 @@ async def test_a_call_that_the_model_ends(
 ) -> None:
     goodbye = {"goodbye": "Talk to you soon."} if HAS_VOICE else {}
     script.when("That is all.", "Talk to you soon.", call="hang_up", arguments=goodbye)
-    signed = person.signature(values(), PUBLIC_URL.replace("http", "ws", 1) + PATH)
-    options: dict[str, Any] = {"path": PATH, "headers": signed}
+    path = person.hosted_path(PHONE_TOKEN)
+    signed = person.signature(values.AnyValue(), PUBLIC_URL.replace("http", "ws", 1) + path)
+    options: dict[str, Any] = {"path": path, "headers": signed}
     hosted_bot.begin_test()
     async with person.connected(hosted_bot, script, **options) as caller:
         await caller.hears(script.greeting)

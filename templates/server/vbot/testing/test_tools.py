@@ -1,9 +1,18 @@
-"""Tests of vbot's own tools. Those of agent.py are tested in tests/."""
+"""Tests that need no bot: of agent.py as a whole, and of vbot's own tools.
+
+Those of agent.py are tested in tests/.
+"""
 
 from pipecat.frames.frames import EndWorkerFrame, TTSSpeakFrame
 
+import agent
 from vbot import hang_up, realtime
 from vbot.testing import called
+
+
+def test_the_model_is_told_who_it_is() -> None:
+    assert agent.SYSTEM_INSTRUCTION.strip(), "SYSTEM_INSTRUCTION in agent.py is empty"
+    assert agent.GREETING.strip(), "GREETING in agent.py is empty"
 
 
 async def test_hang_up_says_goodbye_first() -> None:

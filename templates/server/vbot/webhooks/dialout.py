@@ -1,19 +1,16 @@
 """Outgoing calls: POST /dialout creates a room and starts the bot, which calls from that room."""
 
-import hmac
-import os
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import aiohttp
 from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vbot import daily
+from vbot.bearer import authorize
 from vbot.webhooks import no_room, read, start_bot
 
 W = TypeVar("W", bound="Wanted")
-bearer = HTTPBearer(auto_error=False)
 
 
 class Wanted(BaseModel):
@@ -29,17 +26,6 @@ class TelephoneWanted(Wanted):
 
 class SipAddressWanted(Wanted):
     sip_uri: daily.SipUri
-
-
-def authorize(
-    credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
-) -> None:
-    """Require SERVER_API_KEY, because calls cost money."""
-    key = os.environ["SERVER_API_KEY"].encode()
-    if not credentials or not hmac.compare_digest(credentials.credentials.encode(), key):
-        raise HTTPException(
-            401, "send SERVER_API_KEY as a bearer token", {"WWW-Authenticate": "Bearer"}
-        )
 
 
 to_telephones = APIRouter(dependencies=[Depends(authorize)])

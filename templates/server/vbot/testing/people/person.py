@@ -43,6 +43,13 @@ class Bot:
         """What it has logged since the test began."""
         return self._log_file.read_bytes()[self._before :].decode(errors="replace")
 
+    def last_words(self) -> str:
+        """Why it does not run, as it says at the end of its log."""
+        lines = self.log.strip().splitlines()
+        at = [n for n, line in enumerate(lines) if " | " in line]
+        said = lines[at[-1] + 1 :] if at else lines  # what follows the last line with a time
+        return "\n".join(said[-12:] or lines[-12:])
+
     async def ends_session(self) -> None:
         """Wait until the framework says that the session of this test has ended."""
         async with asyncio.timeout(PATIENCE):
@@ -58,6 +65,11 @@ class Bot:
     def reports(self) -> str:
         """What monitor.py has logged of services that fail or are late."""
         return "\n".join(line for line in self.log.splitlines() if "| vbot.monitor:" in line)
+
+    def failed_tools(self) -> str:
+        """What monitor.py has logged of tools that raised an error."""
+        lines = [line.partition(" - ")[2] for line in self.reports().splitlines()]
+        return "\n".join(line for line in lines if line.startswith("The tool "))
 
     def errors(self) -> str:
         """The lines of its log that name a service that failed, or an exception."""
@@ -101,6 +113,11 @@ class Person:
         """The headers with which a carrier shows that a request for the address is its own."""
         return {}
 
+    @classmethod
+    def hosted_path(cls, token: str) -> str:
+        """The path at which self_host.py takes the carrier's calls."""
+        return f"/ws/{token}"
+
     async def speaks(self, sentence: str) -> None:
         """Say a sentence, in as much time as it takes."""
         self.script.will_be_spoken(sentence)
@@ -110,6 +127,7 @@ class Person:
 
     async def hears(self, text: str) -> None:
         """Wait until the bot has said this aloud, after what was heard before, and is silent."""
+        __tracebackhide__ = True
         await self.until(lambda: text in self.words(), f"say {text!r}")
         await self.until(lambda: self._sounded, "make a sound")
         await self.until(lambda: self.gone.is_set() or self._now() - self._loud_at > 0.3, "end")
@@ -117,6 +135,7 @@ class Person:
 
     async def begins_to_hear(self, text: str) -> None:
         """Wait until the bot says this, and is heard. It may go on."""
+        __tracebackhide__ = True
         await self.until(lambda: text in self.words(), f"say {text!r}")
         await self.until(lambda: self._sounded, "make a sound")
         self._read()
@@ -140,15 +159,21 @@ class Person:
         return asyncio.get_running_loop().time()
 
     async def until(self, holds: Callable[[], object], what: str) -> None:
-        """Wait until something holds. Otherwise the failure has what the bot logged."""
+        """Wait until something holds. Otherwise the failure says why, or what the bot logged."""
+        __tracebackhide__ = True  # so that pytest shows the line of the test
         deadline = self._now() + PATIENCE
         while not holds():
+            if wrong := self.script.wrong():
+                self.script.is_told = True
+                raise AssertionError("\n".join([*wrong, self.bot.failed_tools()]).strip())
             over = self.gone.is_set() and not holds()
             if over or self._now() > deadline:
                 ended = "The bot hung up and" if over else "The bot"
                 said = f" It said {self.words()!r}." if self.words() else ""
+                told = self.script.conversation
+                asked = f" The model was last told {told[-1][1]!r}." if told else ""
                 logged = self.bot.errors() or "Its log has no error."
-                raise AssertionError(f"{ended} did not {what}.{said}\n{logged}")
+                raise AssertionError(f"{ended} did not {what}.{said}{asked}\n{logged}")
             await asyncio.sleep(0.02)
 
     async def connect(self, http: aiohttp.ClientSession) -> None:
@@ -181,13 +206,14 @@ class SocketPerson(Person):
     """Somebody who is connected by a WebSocket."""
 
     ws: aiohttp.ClientWebSocketResponse
+    protocols: tuple[str, ...] = ()  # WebSocket subprotocols
 
     async def connect(
         self, http: aiohttp.ClientSession, path: str = "", headers: Mapping[str, str] | None = None
     ) -> None:
         path = path or await self.address(http)
         address = self.bot.url.replace("http", "ws", 1) + path
-        self.ws = await http.ws_connect(address, headers=headers)
+        self.ws = await http.ws_connect(address, protocols=self.protocols, headers=headers)
         await self.begin()
         self._tasks = [asyncio.create_task(self._listen())]
         self._tasks.append(asyncio.create_task(self.keep_speaking()))
@@ -234,6 +260,7 @@ class Tester(SocketPerson):
 
     async def types(self, text: str) -> None:
         """Send a message, instead of speaking."""
+        assert self.script.takes_text, "This bot's model takes no typed text: use `speaks`."
         await self._send("send-text", content=text)
 
     def _read(self) -> None:

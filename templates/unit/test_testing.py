@@ -1,0 +1,222 @@
+"""What tests of owners are told, and the stand-ins and the clock that they use."""
+
+import os
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+import vbot.calls
+import vbot.facts
+from fakes import SENTENCES
+from vbot import Needs
+from vbot.calls import dial, update_at_twilio
+from vbot.testing import Api, Bot, Carriers, Clock, Role, Script, Services, Tester, values
+from vbot.testing import carriers as module
+from vbot.testing.clock import tell_time_of_test
+from vbot.testing.people import person
+from vbot.testing.stand_in import Unexpected
+
+
+class Shop(Api):
+    address_in, key_in = "SHOP_URL", "SHOP_KEY"
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.expect(request.path == "/orders", "the shop has no such path")
+        return web.json_response({"id": 1}, status=201)
+
+
+ROLES = {"carriers": Role("carriers", Carriers, addresses={module.VARIABLE: "{}"})}
+
+
+@pytest.fixture
+async def services(tmp_path: Path) -> AsyncIterator[Services]:
+    async with Services(ROLES, values.AnyValue()).serve(tmp_path) as services:
+        services.begin_test(None)
+        yield services
+
+
+async def order(services: Services, path: str = "/orders", key: str = "test-shop-key") -> int:
+    async with aiohttp.ClientSession(headers={"Authorization": f"Bearer {key}"}) as http:
+        url = services.env_of_own["SHOP_URL"] + path
+        async with http.post(f"{url}?now=1", json={"tea": 3}) as response:
+            return response.status
+
+
+async def test_an_api_notes_what_it_was_asked(services: Services) -> None:
+    assert await order(services) == 201
+    asked = {"method": "POST", "path": "/orders", "query": {"now": "1"}, "body": {"tea": 3}}
+    assert services.of(Shop).requests == [asked]
+    assert services.script.wrong() == []
+    assert services.env["SHOP_KEY"] == "test-shop-key"
+
+
+async def test_an_api_refuses_another_key_and_is_down(services: Services) -> None:
+    assert await order(services, key="none") == 401
+    await services.of(Shop).fail(503)
+    assert await order(services) == 503
+    services.begin_test(None)
+    assert await order(services) == 201
+    assert len(services.of(Shop).requests) == 1
+
+
+async def test_what_an_api_would_not_have_taken_fails_the_test(services: Services) -> None:
+    assert await order(services, "/order") == 400
+    assert services.script.wrong() == ["the shop has no such path (POST /order)"]
+
+
+@pytest.fixture
+def twilio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vbot.calls, "post", module.actual)
+    for name in ("ACCOUNT_SID", "AUTH_TOKEN"):
+        monkeypatch.setenv(f"TWILIO_{name}", name)
+    for name in ("API_KEY", "EDGE", "REGION"):
+        monkeypatch.delenv(f"TWILIO_{name}", raising=False)
+
+
+async def test_a_carrier_shows_what_the_caller_hears_next(services: Services, twilio: None) -> None:
+    module.ask_here(services.env[module.VARIABLE])
+    await update_at_twilio("CA1", dial("+15551234567", SENTENCES))
+    carrier = services.of(Carriers)
+    assert carrier.next == ["dial +15551234567", f"say {SENTENCES.nobody_answers}"]
+    assert [asked["host"] for asked in carrier.requests] == ["api.twilio.com"]
+    await carrier.fail(404)
+    with pytest.raises(RuntimeError, match="^404 "):
+        await update_at_twilio("CA1", dial("+15551234567", SENTENCES))
+
+
+async def test_the_other_carriers(services: Services, twilio: None) -> None:
+    module.ask_here(services.env[module.VARIABLE])
+    carrier, key = services.of(Carriers), {"Authorization": "Bearer key"}
+    transfer = "https://api.telnyx.com/v2/calls/v3:1/actions/transfer"
+    await vbot.calls.post(transfer, headers=key, json={"to": "+1555"})
+    assert carrier.next == ["dial +1555", "bot"]
+    account = "https://api.plivo.com/v1/Account/1/Call/2/"
+    await vbot.calls.post(account, headers=key, json={"aleg_url": "https://bot.example/dial"})
+    assert carrier.next == ["XML of https://bot.example/dial"]
+    with pytest.raises(RuntimeError, match="^400 "):
+        await vbot.calls.post("https://api.telnyx.com/v2/calls", headers=key, json={})
+    assert "v2/calls" in services.script.wrong()[0]
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    monkeypatch.setattr(vbot.facts, "now", vbot.facts.now)
+    monkeypatch.setenv("CLOCK_OF_TESTS", "")
+    tell_time_of_test()
+    clock = Clock()
+    yield clock
+    clock.remove()
+
+
+def test_a_clock_says_what_it_was_set_to(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIME_ZONE", "Europe/Berlin")
+    clock.set("2030-07-01 10:00")
+    assert vbot.facts.now().isoformat() == "2030-07-01T10:00:00+02:00"
+    clock.set("2030-12-22 10:00")
+    assert f"{vbot.facts.now():%A %z}" == "Sunday +0100"
+    clock.reset()
+    assert abs(vbot.facts.now().timestamp() - vbot.facts.datetime.now().timestamp()) < 5
+    with pytest.raises(ValueError):
+        clock.set("soon")
+
+
+@pytest.fixture
+def no_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("A", "B", "C", "OPENAI_API_KEY", "FALLBACK_NUMBER", "TIME_ZONE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("required", "has"),
+    [
+        (["SHOP_API_KEY"], {"SHOP_API_KEY": "test-shop-api-key"}),
+        ([Needs("A", in_tests="+1555")], {"A": "+1555"}),
+        ([Needs("A", "B")], {"A": "test-a"}),
+        ([Needs("A", if_set="B")], {}),
+        (["B", Needs("A", if_set="B")], {"B": "test-b", "A": "test-a"}),
+        ([Needs("A", transport="twilio"), lambda: ["no"]], {"A": "test-a"}),
+        (["FALLBACK_NUMBER", "TIME_ZONE"], {"FALLBACK_NUMBER": "+15551234567", "TIME_ZONE": "UTC"}),
+        ([], {}),
+    ],
+)
+def test_required_variables_have_values(
+    required: Any, has: dict[str, str], no_values: None
+) -> None:
+    assert values.of(required) == has
+
+
+def test_the_environment_comes_first(no_values: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("B", "mine")
+    assert values.of(["B", Needs("A", "B")]) == {"B": "mine"}
+    assert values.AnyValue()["B"] == "mine"
+    assert values.keys_of({"llm": Role("OpenAI", key="OPENAI_API_KEY")}) == {
+        "OPENAI_API_KEY": "test-openai-api-key"
+    }
+    assert os.environ["B"] == "mine"
+
+
+def test_a_tool_that_the_model_does_not_have_is_named() -> None:
+    script = Script()
+    script.tools = ["hang_up"]
+    script.when("Book it.", "Done.", call="book")
+    script.conversation = [("user", "Book it.")]
+    with pytest.raises(Unexpected, match="^The model has no tool book: add it to TOOLS in agent"):
+        script.reply()
+    script.tools = ["hang_up", "book"]
+    assert script.reply().call == "book"
+
+
+@pytest.fixture
+def bot(tmp_path: Path) -> Bot:
+    log = tmp_path / "bot.log"
+    log.write_text(
+        "12:00 | INFO | vbot.log:see:1 - Connected\n"
+        "12:01 | ERROR | vbot.monitor:_on_pipeline_error:1 - The tool book failed: KeyError: 'A'\n"
+    )
+    return Bot("", log)
+
+
+async def test_a_failed_tool_is_told_at_once_with_its_error(bot: Bot) -> None:
+    script = Script()
+    tester = Tester(bot, script)
+    script.results = ["The function `book` failed and returned no result."]
+    with pytest.raises(AssertionError) as told:
+        await tester.until(lambda: False, "say anything")
+    assert str(told.value).splitlines()[1] == "The tool book failed: KeyError: 'A'"
+    assert script.is_told
+
+
+async def test_a_healthy_bot_is_waited_for(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(person, "PATIENCE", 0.1)
+    caller = person.Person(bot, Script())
+    await caller.until(lambda: True, "say anything")
+    with pytest.raises(AssertionError, match="^The bot did not say anything.\n"):
+        await caller.until(lambda: False, "say anything")
+
+
+async def test_what_the_model_was_told_is_shown(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence that never reached the model is not in it."""
+    monkeypatch.setattr(person, "PATIENCE", 0.1)
+    script = Script()
+    script.told([("assistant", "Hello."), ("user", "At ten.")])
+    with pytest.raises(AssertionError, match="The model was last told 'At ten.'.\n"):
+        await person.Person(bot, script).until(lambda: False, "say anything")
+
+
+async def test_a_model_that_speaks_takes_no_typed_text(bot: Bot) -> None:
+    tester = Tester(bot, Script())
+    tester.script.takes_text = False
+    with pytest.raises(AssertionError, match="use `speaks`"):
+        await tester.types("Hello.")
+
+
+def test_the_last_words_of_a_bot_that_did_not_start(tmp_path: Path) -> None:
+    log = tmp_path / "bot.log"
+    log.write_text("12:00 | INFO | pipecat - Pipecat\nTests have no value for A.\n")
+    assert Bot("", log).last_words() == "Tests have no value for A."
+    log.write_text("Traceback:\nNameError: a\n")
+    assert Bot("", log).last_words() == "Traceback:\nNameError: a"
