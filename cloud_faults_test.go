@@ -85,7 +85,13 @@ const mayBePull = "GET ~/secrets"
 
 var faultyCommands = []faultyCommand{
 	{name: "list", method: "GET", args: []string{"list"}, on: "GET ~/secrets"},
-	{name: "list NAME", method: "GET", args: []string{"list", "app"}, on: "GET ~/secrets/app", after: mayBePull},
+	{
+		name:   "list NAME",
+		method: "GET",
+		args:   []string{"list", "app"},
+		on:     "GET ~/secrets/app",
+		after:  mayBePull,
+	},
 	{
 		name:   "set, reading",
 		method: "GET",

@@ -119,7 +119,8 @@ func TestServiceTables(t *testing.T) {
 	cat := catalog.New()
 	var b bytes.Buffer
 	for _, section := range bot.AllSections {
-		fmt.Fprintf(&b, "## %s (`--%s`)\n\n| id | service | names | needed variables | also needs | hosts |\n"+
+		fmt.Fprintf(&b, "## %s (`--%s`)\n\n"+
+			"| id | service | names | needed variables | also needs | hosts |\n"+
 			"| --- | --- | --- | --- | --- | --- |\n", section.Title, section.Option.Flag)
 		for _, p := range section.Services(cat) {
 			label := p.Label

@@ -81,7 +81,9 @@ const start = "How do you want to start?"
 
 // questions are the beginnings of all questions of the wizard.
 var questions = func() []string {
-	all := []string{"Directory", start, "Proceed?", "Which answer?", "AGENTS.md was written by an older vbot."}
+	all := []string{
+		"Directory", start, "Proceed?", "Which answer?", "AGENTS.md was written by an older vbot.",
+	}
 	for _, o := range bot.Options {
 		all = append(all, o.Question())
 	}

@@ -1,6 +1,7 @@
 // Package cloud is a client for the Pipecat Cloud API and manages the login file. It
-// returns data and errors, and prints only notes to stderr: that it tries again, and that a secret is ready. The error of a call of the API is a
-// *report.Failure, or context.Canceled if an interrupt came before the call had any effect.
+// returns data and errors, and prints only notes to stderr: that it tries again, and that a secret is
+// ready. The error of a call of the API is a *report.Failure, or context.Canceled if an interrupt came
+// before the call had any effect.
 package cloud
 
 import (

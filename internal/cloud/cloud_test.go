@@ -207,7 +207,8 @@ func TestNamesOfOrganizations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if names, err := New(base, nil, test).organizations(context.Background(), "listing your organizations"); err == nil {
+		c := New(base, nil, test)
+		if names, err := c.organizations(context.Background(), "listing"); err == nil {
 			t.Errorf("organizations %q", names)
 		}
 		server.Close()
