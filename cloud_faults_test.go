@@ -85,6 +85,7 @@ const mayBePull = "GET ~/secrets"
 
 var faultyCommands = []faultyCommand{
 	{name: "list", method: "GET", args: []string{"list"}, on: "GET ~/secrets"},
+	{name: "wait", method: "GET", args: []string{"wait", "app"}, on: "GET ~/secrets"},
 	{
 		name:   "list NAME",
 		method: "GET",

@@ -75,7 +75,7 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 		"secrets delete app --skip",
 		"secrets delete hub --skip", "secrets image-pull-secret hub ghcr.io bob:" + value + " --wait=3s",
 		"secrets image-pull-secret hub ghcr.io --no-encode " + login, "whoami", "login",
-		"secrets reference team --region=pce-acme",
+		"secrets reference team --region=pce-acme", "secrets wait app",
 	}
 	var ofSecrets []string
 	for _, line := range commands {

@@ -217,6 +217,7 @@ func TestNamesNeverLeadElsewhere(t *testing.T) {
 			{"unset", "--skip", "--", name, "A"},
 			{"unset", "a", name + "/", "--skip"},
 			{"check", "--file=-", "--", name},
+			{"wait", "--", name},
 			{"reference", "--region=pce-a", "--", name},
 			{"reference", "a", "-r=" + name + "?"},
 			{"delete", "--skip", "--", name},
