@@ -456,7 +456,7 @@ func TestWrongDefaults(t *testing.T) {
 // Each value that is put into YAML, TOML or JSON stands in quotes: a project may be called null or
 // 123, and a language is called no. What the readers of these make of it is for e2e.
 func TestValuesStandInQuotes(t *testing.T) {
-	action := regexp.MustCompile(`<%-? (if|else|end|range|\$\w+ :=)?.*?%>`)
+	action := regexp.MustCompile(`<%-? (if|else|end|range|quote|\$\w+ :=)?.*?%>`)
 	comment := regexp.MustCompile(`(^|\s)#.*`)
 	files := 0
 	err := fs.WalkDir(templates.Files, ".", func(name string, d fs.DirEntry, err error) error {
