@@ -547,7 +547,8 @@ func TestEmbeddedFiles(t *testing.T) {
 		script, _ := filepath.Match("completion/vbot.*", path)
 		translation, _ := filepath.Match("translations/*.txt", path)
 		isList := path == "paths.txt" || path == "languages.txt"
-		if service || module || text || script || translation || isList ||
+		ofRecords := path == "server/vbot/records/README.md" || path == "server/vbot/records/schema.json"
+		if service || module || text || script || translation || isList || ofRecords ||
 			strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
 		} else if path != "files.go" && !strings.HasPrefix(path, "unit/") && // tests of server/vbot

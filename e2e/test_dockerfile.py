@@ -61,6 +61,8 @@ def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
     )
     for name in (
         "recordings/20260101-120000-000000.wav",
+        "records/2026-01-01.jsonl",
+        "records/outbox/20260101T120000000000-a.json",
         "eval-runs/run/starter_audio.conversation.json",
         "starter_audio.conversation.json",
         "starter_audio.debug.log",
@@ -83,7 +85,8 @@ def test_a_cloud_build_is_sent_what_the_image_needs(vbot: Path) -> None:
     left_out = re.compile(r"webhooks\.py|conftest\.py|tests/.*|vbot/testing/.*|evals/.*")
     modules = {name for name in python if not left_out.fullmatch(name)}
     assert {"agent.py", "bot.py", "vbot/daily/calls.py", "vbot/settings.py"} <= modules
-    assert set(sent) == needed | modules | {"Dockerfile", "uv.lock"}
+    of_records = {f"vbot/records/{name}" for name in ("README.md", "schema.json")}
+    assert set(sent) == needed | modules | of_records | {"Dockerfile", "uv.lock"}
 
 
 def test_the_dockerfile_leaves_an_image_that_can_run_the_bot(quickstart: bots.Project) -> None:

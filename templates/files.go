@@ -10,6 +10,7 @@ import "embed"
 //
 //go:embed *.tmpl */*.tmpl */*/*.tmpl */*/*/*.tmpl */*/*/*/*.tmpl */*/*/*/*/*/*.tmpl
 //go:embed services/*/*.py server/*.py server/tests/*.py
+//go:embed server/vbot/records/README.md server/vbot/records/schema.json
 //go:embed server/vbot/*.py server/vbot/*/*.py server/vbot/*/*/*.py server/vbot/*/*/*/*.py
 //go:embed completion/vbot.* help/*.txt paths.txt languages.txt translations/*.txt
 var Files embed.FS

@@ -14,6 +14,10 @@ import (
 // PYTHON_DOTENV_DISABLED keeps the framework from reading .env, too.
 const dotenvRange = "python-dotenv>=1.2,<2"
 
+// webhooksRange is the range of versions of the package that signs what vbot/records sends; older ones need
+// other packages.
+const webhooksRange = "standardwebhooks>=1.1,<2"
+
 // dependencies returns the packages for pyproject.toml, and the oldest Python that all of them support.
 func (d *Data) dependencies() (packages []string, floor string) {
 	extras := map[string]bool{
@@ -44,6 +48,6 @@ func (d *Data) dependencies() (packages []string, floor string) {
 	maps.DeleteFunc(extras, func(_ string, on bool) bool { return !on })
 	list := strings.Join(slices.Sorted(maps.Keys(extras)), ",")
 	framework := "pipecat-ai[" + list + "]" + frameworkRange
-	packages = append([]string{framework, dotenvRange}, packages...)
+	packages = append([]string{framework, dotenvRange, webhooksRange}, packages...)
 	return packages, fmt.Sprintf("3.%d", newest)
 }

@@ -29,11 +29,18 @@ func (d *Data) envGroups() (groups []envGroup) {
 			groups = append(groups, group)
 		}
 	}
+	recordsFirst := d.SelfHost && d.Telephony()
+	if recordsFirst {
+		add(recordsTitle, recordVariables)
+	}
 	for _, s := range d.all() {
 		add(d.envTitle(s), s.Env)
 	}
 	add("Sessions", d.sessionVariables())
 	add("Limits of a session; no person meets the defaults", limitVariables)
+	if !recordsFirst {
+		add(recordsTitle, recordVariables)
+	}
 	if d.Recording {
 		add("Recording", recordingVariables)
 	}
@@ -124,6 +131,34 @@ func (d *Data) sessionVariables() []catalog.Variable {
 	}
 	return variables
 }
+
+const recordsTitle = "Records of what happens in each session; see vbot/records/README.md"
+
+// recordVariables are the variables that vbot/records reads.
+var recordVariables = []catalog.Variable{{
+	Name: "RECORDS",
+	Note: "folder for the records, such as records (default: none are made)",
+}, {
+	Name: "RECORDS_TEXT",
+	Note: "whether records contain what is said: true or false (default: true with --transcription)",
+}, {
+	Name:     "RECORDS_NUMBERS",
+	Note:     "telephone numbers in records: full or last4, the last four digits",
+	Fallback: "full",
+}, {
+	Name:     "RECORDS_KEPT_DAYS",
+	Note:     "days after which records are deleted",
+	Fallback: "30",
+}, {
+	Name: "RECORDS_WEBHOOK",
+	Note: "https address that gets each record by POST",
+}, {
+	Name: "RECORDS_WEBHOOK_SECRET",
+	Note: "signs what is sent there: whsec_ and what `openssl rand -base64 32` prints",
+}, {
+	Name: "BOT_VERSION",
+	Note: "version of the bot in its records (default: the one in pyproject.toml)",
+}}
 
 // limitVariables are the variables that limits.py reads.
 var limitVariables = []catalog.Variable{{

@@ -80,7 +80,10 @@ func TestOptionsLeaveNoTrace(t *testing.T) {
 		for _, on := range []bool{false, true} {
 			found := ""
 			for name, data := range filesWith(t, map[string]bool{o.Key: on}) {
-				sameInAll := []string{".gitignore", "sentences.py", "cloud-deploy.toml", "pyproject.toml"}
+				sameInAll := []string{
+					".gitignore", "Dockerfile.dockerignore", "sentences.py", "cloud-deploy.toml",
+					"pyproject.toml",
+				}
 				isWhole := slices.Contains(sameInAll, path.Base(name)) || strings.HasPrefix(name, "AGENT") ||
 					strings.HasPrefix(name, "server/vbot/")
 				if !isWhole { // what it says of the option is in every bot
@@ -716,7 +719,7 @@ func TestSelfHostRequires(t *testing.T) {
 	} {
 		p, _ := selfHosted(t, catalog.New(), "stt deepgram", "", transport)
 		files, err := p.Files()
-		if got := fmt.Sprint(p.SelfHostRequired(), p.Dependencies[2:]); err != nil || got != want {
+		if got := fmt.Sprint(p.SelfHostRequired(), p.Dependencies[3:]); err != nil || got != want {
 			t.Errorf("%s: %s, %v", transport, got, err)
 		}
 		_, required, _ := strings.Cut(string(files["server/self_host.py"]), "*bot.REQUIRED")

@@ -129,7 +129,7 @@ class Transport(DailyTransport):
 class Worker:
     is_cancelled = False
 
-    async def cancel(self) -> None:
+    async def cancel(self, reason: str = "") -> None:
         self.is_cancelled = True
 
 

@@ -1,9 +1,11 @@
 """The log tells a newcomer what happens, and does not tell an operator what people say."""
 
 import sys
+import time
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from loguru import logger
 from pipecat.frames import frames
@@ -15,7 +17,7 @@ from pipecat.processors.frame_processor import FrameDirection
 from pipecat.processors.frameworks.rtvi.frames import RTVISendTextFrame
 
 from vbot import log as vbot_log
-from vbot.log import A_MINUTE, LONGEST, ConversationLog, Repeats, parts_of
+from vbot.log import A_MINUTE, LONGEST, ConversationLog, Ear, Repeats, Turn, parts_of
 
 BOT = frames.BotStartedSpeakingFrame(), frames.BotStoppedSpeakingFrame()
 HEARD = frames.LLMContextUserTurnFrame("Who is there?", "now")
@@ -42,9 +44,15 @@ async def test_a_conversation(
     own, inner = IdentityFilter(), IdentityFilter()
     worker = PipelineWorker(Pipeline([own, Pipeline([inner])]))
     seconds = iter(range(1000))
-    clock = SimpleNamespace(monotonic=lambda: float(next(seconds)))
+    clock = SimpleNamespace(monotonic=lambda: float(next(seconds)), time=lambda: 1000.0)
     monkeypatch.setattr(vbot_log, "time", clock)
     it = ConversationLog(worker, with_words)
+    turns: list[Turn] = []
+
+    @it.event_handler("on_turn")
+    async def on_turn(log: ConversationLog, turn: Turn) -> None:
+        turns.append(turn)
+
     for frame in CONVERSATION:
         for source in (own, inner) if frame in (HEARD, SAID) else (own,):
             await it.on_push_frame(FramePushed(source, own, frame, FrameDirection.DOWNSTREAM, 0))
@@ -62,6 +70,78 @@ async def test_a_conversation(
         f"Answered after 1.0 s: {said}, and was interrupted",
         "Ended after 18 s",
     ]
+    assert turns == [
+        Turn("bot", 1002.0, "It is me.", None, False),
+        Turn("person", 1006.0, "Who is there?"),
+        Turn("bot", 1009.0, "It is me.", 3.0, False),
+        Turn("person", 1013.0, "I typed."),
+        Turn("bot", 1014.0, "It is me.", 1.0, True),
+    ]
+
+
+def sound(level: int) -> bytes:
+    """20 ms at 8 kHz."""
+    return np.full(160, level, np.int16).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("background", "about", "expected"),
+    [
+        (0, 1.3, 1.0),  # the detector thought that it went on
+        (20, 0.95, 1.0),  # or that it ended before
+        (0, 1.19, 1.0),
+        (3000, 1.1, 1.1),  # the line is as loud as the person
+    ],
+)
+def test_when_the_last_sound_was(background: int, about: float, expected: float) -> None:
+    ear = Ear()
+    for step in range(76):
+        at = step / 50
+        ear.hear(at, sound(4000 if at <= 1.0 else background), 8000)
+    assert ear.last_sound(1.5, about, within=0.3) == pytest.approx(expected)
+    assert len(ear._levels) == 76
+    ear.hear(10.0, sound(0), 8000)  # after a gap
+    ear.hear(10.02, b"", 8000)
+    assert len(ear._levels) == 1 and ear.last_sound(10.2, 10.0, 0.3) == 10.0
+
+
+def test_sound_that_comes_in_bursts() -> None:
+    """As of a resampler, on a line whose clock is a little slow."""
+    ear, held = Ear(), b""
+    for step in range(3000):
+        at = step / 50 * 1.0002
+        held += sound(4000 if at <= 58.0 else 0)
+        if step % 5 == 4:  # every 100 ms
+            ear.hear(at, held[:-160], 8000)  # 10 ms stay behind
+            held = held[-160:]
+    assert ear.last_sound(59.5, 58.5, within=1.0) == pytest.approx(58.0, abs=0.1)  # a piece
+
+
+async def test_waits_are_those_of_the_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However late the log sees the frames, and the detector of speech the end of it."""
+    own = IdentityFilter()
+    it = ConversationLog(PipelineWorker(Pipeline([own])), with_words=False)
+    turns: list[Turn] = []
+
+    @it.event_handler("on_turn")
+    async def on_turn(log: ConversationLog, turn: Turn) -> None:
+        turns.append(turn)
+
+    start, seen = time.monotonic(), iter([0.0] * 76 + [0.4] * 10)
+    real = time.time()
+    steps = [
+        (step / 50, frames.InputAudioRawFrame(sound(4000 if step <= 50 else 0), 8000, 1))
+        for step in range(76)
+    ]
+    stopped = frames.VADUserStoppedSpeakingFrame(stop_secs=0.2, timestamp=real + 1.3)
+    steps += [(1.3, stopped), (1.4, HEARD), (1.8, BOT[0]), (2.5, SAID)]
+    for at, frame in steps:
+        clock = start + at + next(seen)  # 0.4 seconds late at the end
+        monkeypatch.setattr(vbot_log.time, "monotonic", lambda clock=clock: clock)
+        pushed = int((5 + at) * 1e9)  # by the clock of the pipeline
+        await it.on_push_frame(FramePushed(own, own, frame, FrameDirection.DOWNSTREAM, pushed))
+    monkeypatch.undo()
+    assert turns[-1].waited == pytest.approx(0.8, abs=0.02)
 
 
 async def test_only_the_processors_of_bot_py_are_its_parts() -> None:

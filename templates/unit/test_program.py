@@ -91,3 +91,13 @@ def test_a_bot_that_lacks_something_does_nothing(steps: list[Any]) -> None:
     with pytest.raises(SystemExit, match="Set ABSENT in .env"):
         program.run(bot, ["ABSENT"], {}, background=[lambda: steps.append("background")])
     assert steps == []
+
+
+def test_a_folder_for_records_that_may_not_be_written_stops_the_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RECORDS", str(tmp_path / "file"))
+    monkeypatch.setattr("sys.argv", ["bot.py"])
+    with pytest.raises(SystemExit, match="RECORDS in .env is '.*/file', where the bot cannot"):
+        program.run(None, [], {})  # type: ignore

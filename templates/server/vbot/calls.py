@@ -8,6 +8,7 @@ as it may.
 import asyncio
 import os
 import re
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
@@ -228,12 +229,21 @@ class Transfers:
         worker: Runs the pipeline of the conversation.
         call: Of the conversation, if it is one.
         connecting: Said before a caller is connected to FALLBACK_NUMBER; "" to say nothing.
+
+    Attributes:
+        connected_to: The number that the carrier connects the caller to; "" if to none.
+        connected_at: Unix time at which it was asked to.
+        is_at_fallback: Whether that is FALLBACK_NUMBER.
+        failures: What carriers have refused, as sentences.
     """
 
     def __init__(self, worker: PipelineWorker, call: Call | None, connecting: str = ""):
         self._worker, self._call, self._connecting = worker, call, connecting
         self._has_spoken = asyncio.Event()
         self._to_fallback: asyncio.Task[bool] | None = None
+        self.connected_to, self.connected_at = "", 0.0
+        self.is_at_fallback = False
+        self.failures: list[str] = []
         worker.add_reached_downstream_filter((TransferFrame,))
         worker.add_event_handler("on_frame_reached_downstream", self._on_frame)
 
@@ -263,15 +273,26 @@ class Transfers:
                 await asyncio.wait_for(self._has_spoken.wait(), SPEAKING_TAKES)
             except TimeoutError:
                 logger.warning("The sentence before the transfer was not spoken in time")
+        self._connects(number, is_fallback=True)
         try:
             assert self._call
             if not await self._call.leave():
                 await self._call.connect(number)
         except Exception as e:
-            logger.error(f"The caller was not connected to FALLBACK_NUMBER: {e}")
+            self._refused(f"The caller was not connected to FALLBACK_NUMBER: {e}")
             return False
         logger.info("The caller is being connected to FALLBACK_NUMBER")
         return True
+
+    def _connects(self, number: str, is_fallback: bool) -> None:
+        # Before the carrier is asked: it may end the session before it answers.
+        self.connected_to, self.connected_at = number, time.time()
+        self.is_at_fallback = is_fallback
+
+    def _refused(self, problem: str) -> None:
+        logger.error(problem)
+        self.connected_to = ""
+        self.failures.append(problem)
 
     async def _on_frame(self, worker: PipelineWorker, frame: Frame) -> None:
         if not isinstance(frame, TransferFrame):
@@ -282,9 +303,10 @@ class Transfers:
         try:
             if not self._call or not self._call.can_be_transferred:
                 raise RuntimeError("this is not a telephone call")
+            self._connects(frame.number, is_fallback=False)
             await self._call.connect(frame.number, frame.caller_id)
         except Exception as e:
-            logger.error(f"The call was not put through: {e}")
+            self._refused(f"The call was not put through: {e}")
             news = ask_model("Nobody can take the call. Tell the caller.")
             await worker.queue_frame(news)
 

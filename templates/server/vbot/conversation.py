@@ -14,6 +14,7 @@ from pipecat.services.tts_service import TTSService
 from pipecat.transports.base_transport import BaseTransport
 from pipecat.utils.base_object import BaseObject
 
+from vbot import records
 from vbot.calls import Call, Transfers, call_of
 from vbot.facts import numbers_of
 from vbot.limits import Limits
@@ -57,7 +58,7 @@ class Conversation(BaseObject):
     - A service that fails or is late is reported in the log, on the page and aloud: monitor.py.
     - A call is transferred: calls.py. A caller who says nothing is asked: silence.py.
     - What a page sends, and how much the model is asked, is limited: limits.py.
-    - What happens is logged: log.py, transcript.py.
+    - What happens is logged: log.py, transcript.py. With RECORDS in .env, it is recorded: records/.
 
     Events: `on_ready`, once, when the person can hear the bot. Those of `monitor` are `on_late` and
     `on_failed`.
@@ -88,6 +89,7 @@ class Conversation(BaseObject):
         super().__init__()
         self.worker, self.transport, self.runner_args = worker, transport, runner_args
         self.sentences = sentences
+        self.services = services
         self.call = call_of(runner_args, transport)
         self.has_voice = has_voice(services)
         connecting = sentences.connecting if self.has_voice else ""
@@ -101,7 +103,8 @@ class Conversation(BaseObject):
             hand_over=self.transfers.fallback,
         )
         Limits(worker, transport.input(), self.monitor.end_because)
-        worker.add_observer(ConversationLog(worker, with_words=runner_args.cli_args is not None))
+        self.log = ConversationLog(worker, with_words=runner_args.cli_args is not None)
+        worker.add_observer(self.log)
         if with_transcript:
             log_transcript(worker, runner_args.session_id)
         self._register_event_handler("on_ready")
@@ -115,6 +118,7 @@ class Conversation(BaseObject):
             presence.conversation_begins()
         if begin := begins.get():
             begin(self)
+        records.follow(self, with_transcript)
 
     @property
     def is_outgoing(self) -> bool:

@@ -3,19 +3,25 @@
 import re
 import sys
 import time
+from collections import deque
 from collections.abc import Hashable
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from loguru import logger
 from pipecat.frames.frames import (
     BotStartedSpeakingFrame,
     BotStoppedSpeakingFrame,
     ClientConnectedFrame,
+    InputAudioRawFrame,
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     LLMContextUserTurnFrame,
+    UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
     VADUserStoppedSpeakingFrame,
 )
 from pipecat.observers.base_observer import BaseObserver, FramePushed
@@ -35,6 +41,12 @@ HARMLESS = (
 )
 LONGEST = 2000  # characters of a message, and of the text of an exception
 END = 300  # of these, characters from the end of the text
+REMEMBERS = 3.0  # seconds of sound
+QUIET = 50  # root mean square of samples of 16 bits: a quiet line
+MOST_DRIFT = 0.01  # between clocks: seconds in a second
+MOST_DELAY = 0.3  # seconds that sound is held back
+NOTICED_WITHIN = 0.2  # seconds, by which the detector of speech is wrong about its end
+TURN_WITHIN = 2.0  # seconds after which a model notices that somebody has finished
 A_MINUTE = 20  # warnings of the framework a minute from one line of its code
 
 # Characters with which a text could forge a line or control a terminal, but for the tab: control
@@ -181,10 +193,73 @@ def place_of(record: Any) -> Hashable:
     return (module, record["line"]) if module.startswith("pipecat.") else None
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What the person or the bot has said, or the person has typed."""
+
+    who: str  # "person" or "bot"
+    began_at: float  # Unix time of its first word
+    text: str
+    waited: float | None = None  # seconds from the person's last word to the bot's first
+    is_interrupted: bool | None = None  # the bot, by the person
+
+
+class Ear:
+    """Knows when there was sound from the person last.
+
+    Whoever detects turns notices the end of speech later, and says only roughly when that was.
+    """
+
+    def __init__(self) -> None:
+        self._levels = deque[tuple[float, float]]()  # when, and how loud that was
+        self._began_at = float("inf")  # when the stream would have begun if it had no gaps
+        self._heard = 0.0  # seconds of it
+
+    def hear(self, came_at: float, audio: bytes, rate: int) -> None:
+        samples = np.frombuffer(audio[: len(audio) // 2 * 2], np.int16).astype(np.float32)
+        if not samples.size:
+            return
+        at = self._time_of(came_at, samples.size / rate)
+        self._levels.append((at, float(np.sqrt(np.mean(samples**2)))))
+        while at - self._levels[0][0] > REMEMBERS:
+            self._levels.popleft()
+
+    def _time_of(self, came_at: float, seconds: float) -> float:
+        """Return when these seconds of sound were over.
+
+        They come in bursts: a resampler holds some of them back. But they are as long as they were.
+        """
+        self._heard += seconds
+        as_it_came = came_at - self._heard
+        # The other side's clock may be slower.
+        self._began_at = min(self._began_at + seconds * MOST_DRIFT, as_it_came)
+        if as_it_came - self._began_at > MOST_DELAY:
+            self._began_at = as_it_came  # nothing came for a while
+        return self._began_at + self._heard
+
+    def last_sound(self, noticed: float, about: float, within: float) -> float:
+        """Return when there was sound last.
+
+        Args:
+            noticed: When the end of speech was noticed.
+            about: When that end was, by whoever noticed it. This is the result if the line is loud
+                all the time, or silent.
+            within: Seconds before this, at most.
+        """
+        loudest = max((level for _, level in self._levels), default=0.0)
+        is_loud = max(QUIET, loudest / 20)
+        loud = [at for at, level in self._levels if level > is_loud and at <= noticed]
+        if not loud or noticed - loud[-1] < 0.1:
+            return about
+        return max(loud[-1], about - within)
+
+
 class ConversationLog(BaseObserver):
     """Logs what the person and the bot say in a conversation, and how long the person waits.
 
     What people say is personal data: without `with_words`, a line only counts the characters.
+
+    The event `on_turn` is called with each Turn, in their order.
 
     Args:
         worker: Runs the pipeline of bot.py. Only its own processors are logged, not those inside
@@ -194,8 +269,13 @@ class ConversationLog(BaseObserver):
 
     def __init__(self, worker: PipelineWorker, with_words: bool):
         super().__init__(observe_every_push=False)
+        self._register_event_handler("on_turn", sync=True)
         self._parts, self._with_words = parts_of(worker), with_words
         self._started_at = time.monotonic()
+        self._unix_time = time.time() - self._started_at  # of the monotonic clock's 0
+        self._pipeline_time = float("inf")  # of the pipeline clock's 0, on the monotonic clock
+        self._ear = Ear()
+        self._first_word_at = 0.0  # of the person; 0 if it is not known
         self._last_word_at = 0.0  # of the person, if their speech is detected here
         self._turn_ended_at = 0.0
         self._asked_at = 0.0  # 0 if there is nothing to answer
@@ -205,21 +285,32 @@ class ConversationLog(BaseObserver):
     async def on_push_frame(self, data: FramePushed):
         if data.frame.broadcast_sibling_id and data.direction is not FrameDirection.DOWNSTREAM:
             return  # the same frame is seen downstream
-        now = time.monotonic()
+        now = self._time_of(data)
         match data.frame:
+            case InputAudioRawFrame(audio=audio, sample_rate=rate):  # the most frequent
+                self._ear.hear(now, audio, rate)
             case ClientConnectedFrame():
                 logger.info("Connected")
-            case VADUserStoppedSpeakingFrame(stop_secs=silence):
-                self._last_word_at = now - silence
+            case VADUserStartedSpeakingFrame(start_secs=since):
+                self._first_word_at = self._first_word_at or now - since
+            case UserStartedSpeakingFrame():
+                self._first_word_at = self._first_word_at or now
+            case VADUserStoppedSpeakingFrame(stop_secs=silence, timestamp=noticed_at):
+                noticed = min(now, noticed_at - self._unix_time)
+                about = noticed - silence
+                self._last_word_at = self._ear.last_sound(noticed, about, NOTICED_WITHIN)
             case UserStoppedSpeakingFrame():
-                self._turn_ended_at = now
+                self._turn_ended_at = self._ear.last_sound(now, now, TURN_WITHIN)
             case LLMContextUserTurnFrame(text=text) if data.source in self._parts:
                 self._asked_at = self._last_word_at or self._turn_ended_at
                 self._last_word_at = self._turn_ended_at = 0.0
                 logger.info(f"Heard {self._shown(text)}")
+                began_at, self._first_word_at = self._first_word_at, 0.0
+                await self._tell("person", began_at or self._asked_at or now, text)
             case RTVISendTextFrame(text=text):
                 self._asked_at = now
                 logger.info(f"Read {self._shown(text)}")
+                await self._tell("person", now, text)
             case BotStartedSpeakingFrame():
                 self._is_speaking, self._is_interrupted = True, False
                 if self._answered_at <= self._asked_at:
@@ -229,19 +320,35 @@ class ConversationLog(BaseObserver):
             case InterruptionFrame() if self._is_speaking:
                 self._is_interrupted = True
             case LLMContextAssistantTurnFrame(text=text) if data.source in self._parts:
-                self._said(text)
+                await self._said(text, now)
+
+    def _time_of(self, data: FramePushed) -> float:
+        """Return when a frame was pushed. A busy machine lets observers wait before they see it."""
+        now = time.monotonic()
+        if not data.timestamp:
+            return now
+        pushed_at = data.timestamp / 1e9
+        # The shortest delay that there has been is next to none.
+        self._pipeline_time = min(self._pipeline_time, now - pushed_at)
+        return self._pipeline_time + pushed_at
 
     async def cleanup(self):
         logger.info(f"Ended after {time.monotonic() - self._started_at:.0f} s")
         await super().cleanup()
 
-    def _said(self, text: str) -> None:
+    async def _said(self, text: str, now: float) -> None:
         waited = self._answered_at - self._asked_at if self._asked_at else 0
         done = f"Answered after {waited:.1f} s:" if waited > 0 else "Said"
         end = ", and was interrupted" if self._is_interrupted else ""
         logger.info(f"{done} {self._shown(text)}{end}")
+        seconds = waited if waited > 0 else None
+        await self._tell("bot", self._answered_at or now, text, seconds, self._is_interrupted)
         self._asked_at = self._answered_at = 0.0
         self._is_interrupted = False
+
+    async def _tell(self, who: str, moment: float, text: str, *of_bot: Any) -> None:
+        turn = Turn(who, moment + self._unix_time, text, *of_bot)
+        await self._call_event_handler("on_turn", turn)
 
     def _shown(self, text: str) -> str:
         return repr(text) if self._with_words else f"{len(text)} characters"

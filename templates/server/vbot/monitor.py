@@ -449,6 +449,9 @@ class ServiceMonitor(BaseObserver):
             not answered twice. Its argument says whether the bot can still speak. Returns
             whether somebody else takes the call: then the bot does not apologize, and the
             session ends when the call leaves it.
+
+    Attributes:
+        problems: Because of which the session ends.
     """
 
     def __init__(
@@ -472,7 +475,7 @@ class ServiceMonitor(BaseObserver):
         self._parts: dict[Health, Any] = {}  # services, or switchers of services
         self._unconnected = dict(services)
         self._waits: dict[Health, asyncio.Task[None]] = {}
-        self._problems: list[str] = []  # because of which the session ends
+        self.problems: list[str] = []
         for part, service in services.items():
             self._add(part, health_of(members_of(part)[0], service))
         speaking = (p for h, p in self._parts.items() if isinstance(h, TextToSpeechHealth))
@@ -541,7 +544,7 @@ class ServiceMonitor(BaseObserver):
 
     async def _follow(self, health: Health) -> None:
         """Note that a wait is long. Report it after the time that a person would wait."""
-        while health.state is State.WAITING and not self._problems:
+        while health.state is State.WAITING and not self.problems:
             with contextlib.suppress(TimeoutError):
                 left = max(0.0, health.deadline() - now())
                 await asyncio.wait_for(health.shortened.wait(), left)
@@ -588,7 +591,7 @@ class ServiceMonitor(BaseObserver):
         if not part:
             return
         if isinstance(part, BaseInputTransport):
-            await worker.cancel()  # for example, it cannot join the room
+            await worker.cancel(reason="failure")  # for example, it cannot join the room
         health = self._healths.get(members_of(part)[0])
         if not health:  # bot.py says nothing about it
             health = Health(Service(part.name, "its key"))
@@ -655,8 +658,8 @@ class ServiceMonitor(BaseObserver):
 
     def end_because(self, problem: str) -> None:
         """End the session, and say on the page and aloud that it cannot go on."""
-        self._problems.append(problem)
-        if len(self._problems) == 1:
+        self.problems.append(problem)
+        if len(self.problems) == 1:
             self.create_task(self._end_session())
 
     async def _tell(self, health: Health, to_page: dict[str, str], aloud: str) -> bool:
@@ -675,7 +678,7 @@ class ServiceMonitor(BaseObserver):
         if self._has_page:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._page_is_ready.wait(), PAGE_LOADS_WITHIN)
-        problems = " ".join(self._problems)
+        problems = " ".join(self.problems)
         error = Error(data=ErrorData(error=problems, fatal=True)).model_dump()
         # The interruption frees a voice that is busy.
         await self._worker.queue_frames(
@@ -686,9 +689,9 @@ class ServiceMonitor(BaseObserver):
         if self._hand_over and await self._hand_over(can_speak):
             return
         last: list[Frame] = [TTSSpeakFrame(self._apology)] if can_speak else []
-        await self._worker.queue_frames([*last, EndFrame()])
+        await self._worker.queue_frames([*last, EndFrame(reason="failure")])
         await asyncio.sleep(APOLOGY_TAKES if can_speak else 1)
-        await self._worker.cancel()
+        await self._worker.cancel(reason="failure")
 
 
 def limit_connecting(pipeline: FrameProcessor, seconds: float) -> None:

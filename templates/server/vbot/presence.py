@@ -40,6 +40,11 @@ class Presence:
         self._is_ending = False  # bot.py has been told that the client left
         self._bot_listens = False  # to the transport
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether the last client has left."""
+        return self._left
+
     def attach(self, transport: BaseTransport) -> None:
         """Listen to the transport of the session from its beginning."""
         transport.add_event_handler("on_client_connected", self._on_connected)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipecat.runner.types import RunnerArguments
 
-from vbot import settings
+from vbot import records, settings
 
 
 def run(
@@ -30,13 +30,14 @@ def run(
 
     from vbot import local
 
-    settings.require(required)
+    settings.require([*required, records.problems])
     for begin in background:
         begin()
     bot = local.prepare(app, bot)
     if "asterisk" in transports:
         development: Any = importlib.import_module("vbot.asterisk.development")
         development.serve(app, bot)
+    records.start()  # once the log is set up
     if load:
         load()
     if "dialin" in transports or "call" in transports:

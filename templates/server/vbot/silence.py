@@ -110,7 +110,7 @@ class SilenceMonitor(BaseObserver):
         if not self._owes_answer():
             if self._silences > self._questions:
                 logger.info("The caller says nothing. The call ends.")
-                await self._worker.queue_frame(EndFrame())
+                await self._worker.queue_frame(EndFrame(reason="silence"))
                 return
             self._silences += 1
             asks = self._silences <= self._questions

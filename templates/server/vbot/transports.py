@@ -7,7 +7,7 @@ from typing import Any
 from pipecat.runner import types, utils
 from pipecat.transports.base_transport import BaseTransport
 
-from vbot import facts
+from vbot import facts, records
 from vbot.calls import CARRIERS, of_transport
 from vbot.presence import present
 
@@ -34,6 +34,7 @@ async def create_transport(
     transport = await new_transport(runner_args, transports)
     if presence := present.get():
         presence.attach(transport)
+    records.begin(runner_args, transport)
     return transport
 
 

@@ -79,6 +79,6 @@ def detect_voicemail(
             await detector.push_frame(speech)
         else:
             logger.info("A machine answered: hanging up")
-        await detector.push_frame(EndWorkerFrame())  # after the message
+        await detector.push_frame(EndWorkerFrame(reason="voicemail"))  # after the message
 
     return detector.detector(), detector.gate()

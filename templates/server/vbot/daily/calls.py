@@ -89,8 +89,7 @@ class Dialout(Call):
             logger.debug(f"Calling {called!r}, attempt {attempts}")
             _, error = await transport.start_dialout(self.address())
             if error:
-                logger.error(f"The call cannot be started: {error!r}")
-                await worker.cancel()
+                await fail(worker, f"The call cannot be started: {error!r}")
 
         @transport.event_handler("on_joined")
         async def on_joined(transport: DailyTransport, data: Any) -> None:
@@ -102,11 +101,12 @@ class Dialout(Call):
 
         @transport.event_handler("on_dialout_error")
         async def on_dialout_error(transport: DailyTransport, data: Any) -> None:
-            logger.warning(f"The call failed: {data!r}")
+            problem = f"The call failed: {data!r}"
+            logger.warning(problem)
             if attempts < MAX_ATTEMPTS:
                 await call()
             else:
-                await worker.cancel()
+                await worker.cancel(reason=f"failure: {problem}")
 
     async def connect(self, number: str, caller_id: str = "") -> None:
         """Have Daily connect the call to a number. Raises RuntimeError if it refuses."""
@@ -154,8 +154,7 @@ class TwilioSipDialin(Call):
                 to = f"<Dial><Sip>{escape(self.sip_uri)}</Sip></Dial>"
                 await calls.update_at_twilio(self.call_sid, to)
             except Exception as e:
-                logger.error(f"Twilio did not hand the call over: {e}")
-                await worker.cancel()
+                await fail(worker, f"Twilio did not hand the call over: {e}")
 
         end_if_it_fails(transport, worker)
 
@@ -182,13 +181,18 @@ class DialinCall(calls.Call):
         await transfer_at_daily(self._transport, number)
 
 
+async def fail(worker: PipelineWorker, problem: str) -> None:
+    """End the session because of a problem, which its record names, too."""
+    logger.error(problem)
+    await worker.cancel(reason=f"failure: {problem}")
+
+
 def end_if_it_fails(transport: BaseTransport, worker: PipelineWorker) -> None:
     """End the session if a call that came in fails."""
 
     @transport.event_handler("on_dialin_error")
     async def on_dialin_error(transport: DailyTransport, data: Any) -> None:
-        logger.error(f"The call failed: {data!r}")
-        await worker.cancel()
+        await fail(worker, f"The call failed: {data!r}")
 
 
 @contextlib.asynccontextmanager

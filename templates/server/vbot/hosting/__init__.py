@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from fastapi import APIRouter
 
-from vbot import settings
+from vbot import records, settings
 from vbot.hosting import metrics, runtime
 from vbot.hosting import starts as post_start
 from vbot.hosting.app import Hosting, Start, new_app
@@ -44,7 +44,8 @@ def serve(
         background: Called once before, such as to start a thread that deletes old recordings.
     """
     runtime.set_up_logs()
-    settings.require(required, transports)
+    settings.require([*required, records.problems], transports)
+    records.start()
     sessions = Sessions(
         bot,
         capacity=int(os.getenv("MAX_SESSIONS", max_sessions)),
@@ -59,3 +60,4 @@ def serve(
     for begin in background:
         begin()
     runtime.run(new_app(hosting, routers), sessions, load)
+    records.stop()

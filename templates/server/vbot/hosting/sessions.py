@@ -18,6 +18,7 @@ from fastapi import HTTPException
 from loguru import logger
 from pipecat.runner.types import RunnerArguments
 
+from vbot import records
 from vbot.conversation import Conversation, begins
 from vbot.hosting.time_limit import TRANSFER_TAKES, announce_end, max_seconds
 from vbot.presence import attended
@@ -236,6 +237,7 @@ class Sessions:
         finally:
             if limit.expired():  # which the bot may take as the end, without an exception
                 session.ended_because = "time"
+            records.host_says(session.ended_because)
             self._listener.on_ended(session, time.monotonic() - began)
             session.cancel_timers()
 
