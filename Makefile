@@ -68,6 +68,9 @@ windows: ## run the Go tests and console prompts on Windows binaries under Wine;
 offline: ## build and test the source tarball of HEAD without a network
 	release/offline
 
+verify: ## in an unpacked source tarball: compare vendor/ with the modules that go.sum names
+	release/verify
+
 vulnerabilities: ## check the linked code for known vulnerabilities
 	release/vulnerabilities
 
@@ -113,5 +116,5 @@ cold-start-table: ## measure the cold start, and update docs/performance.md
 	e2e/bench --cold --write
 
 .PHONY: build help golden javascript check test lint audit e2e thorough race fuzz variants services cluster \
-	windows offline vulnerabilities catalog-check bench cold-start mutants local-seconds cost dist dist-source reproduce fips \
+	windows offline verify vulnerabilities catalog-check bench cold-start mutants local-seconds cost dist dist-source reproduce fips \
 	bench-table cold-start-table

@@ -615,7 +615,7 @@ var contradictionCases = []struct{ args, answer, want string }{
 	{"unset old K", `{"status":"OK","error":"no"}`, "error: no"},
 	{"list", `{"sets":[],"errorMessage":"backend down"}`, "error: backend down"},
 	{"list", `{"sets":[],"success":false}`, "success is false"},
-	{"list old", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "no names of keys"},
+	{"list old", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "not a list of keys"},
 	{"reference team --region pce-a", `{"name":"other","region":"pce-a"}`, "name other instead of team"},
 	{
 		"reference team --region pce-a", `{"name":"team","region":"pce-b"}`,
@@ -762,7 +762,8 @@ func TestHintOfAListingNotFound(t *testing.T) {
 		cloudtest.Status(404, "NOT_FOUND", "Organization not found"))
 	r := runOn(t, s, "cloud", "secrets", "list")
 	r.wantCode(t, 4)
-	if !strings.Contains(r.stderr, "hint: check VBOT_ORGANIZATION (acme), and VBOT_API_URL if it is set\n") {
+	const hint = "hint: check the organization in VBOT_ORGANIZATION (acme), and VBOT_API_URL if it is set\n"
+	if !strings.Contains(r.stderr, hint) {
 		t.Error(r.stderr)
 	}
 }

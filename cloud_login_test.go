@@ -339,7 +339,7 @@ func whoamiCases() []whoamiCase {
 			args: []string{"logout"},
 			file: "nonsense",
 			env:  []string{"VBOT_TOKEN=x"},
-			code: 1,
+			code: 2,
 		},
 	}
 }
@@ -423,7 +423,7 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 	if runtime.GOOS == "windows" || os.Geteuid() != 0 {
 		skip(t, "only root can give a file away")
 	}
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET ~/secrets")
+	s := cloudtest.New(t, "vbot/"+version)
 	path := storedConfig(t, `{"token":"`+cloudtest.Token+`","organization":"acme","api_url":"`+s.URL+`"}`)
 	if err := os.Chown(path, 65534, -1); err != nil {
 		t.Fatal(err)
@@ -435,8 +435,14 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 	if !strings.Contains(r.stderr, path+fault) {
 		t.Errorf("it said %s", r.stderr)
 	}
-	inProcess{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", "login").wantCode(t, 0)
-	inProcess{env: env}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
+	// Neither login nor logout takes it away from that user.
+	for _, command := range []string{"login", "logout"} {
+		r := inProcess{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t, "cloud", command)
+		r.wantCode(t, 2)
+		if _, err := os.Lstat(path); err != nil || !strings.Contains(r.stderr, "belongs to another user") {
+			t.Errorf("%s: %v; it said %s", command, err, r.stderr)
+		}
+	}
 }
 
 // A login that cannot store the token leaves the old one, and no other file.
@@ -460,10 +466,14 @@ func TestRelativeHome(t *testing.T) {
 	parallel(t)
 	s, dir := cloudtest.New(t, "vbot/"+version), t.TempDir()
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=", "HOME=home", "XDG_CONFIG_HOME=", "AppData=home"}
-	for _, args := range []string{"login", "logout", "whoami"} {
+	const unknown = "error: your configuration directory is unknown; set VBOT_CONFIG to a file\n"
+	for args, want := range map[string]result{
+		"login":  {code: 1, stderr: unknown},
+		"logout": {code: 1, stderr: unknown},
+		"whoami": {code: 5, stderr: "error: not signed in\nhint: set VBOT_TOKEN\n"},
+	} {
 		r := subprocess{env: env, stdin: cloudtest.Token}.vbot(t, dir, "cloud", args)
-		if r.code == 0 || !strings.Contains(r.stderr, "cannot find your configuration directory: ") ||
-			!strings.Contains(r.stderr, " is a relative path; set VBOT_CONFIG to a file") {
+		if r.code != want.code || r.stderr != want.stderr {
 			t.Errorf("vbot cloud %s: exit code %d, %s", args, r.code, r.stderr)
 		}
 	}
@@ -672,10 +682,8 @@ func TestForeignConfigFiles(t *testing.T) {
 			for _, args := range []string{"logout", "login", "logout --json", "whoami"} {
 				r := inProcess{env: env, stdin: strings.NewReader(cloudtest.Token)}.vbot(t,
 					strings.Fields("cloud "+args)...)
-				if args != "whoami" {
-					r.wantCode(t, 1)
-				}
-				if args == "logout --json" && !strings.Contains(r.stdout, `"code": "conflict"`) {
+				r.wantCode(t, 2)
+				if args == "logout --json" && !strings.Contains(r.stdout, `"code": "invalid_config"`) {
 					t.Errorf("it printed %s", r.stdout)
 				}
 			}

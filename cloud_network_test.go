@@ -74,6 +74,15 @@ func TestTLS(t *testing.T) {
 		t.Errorf("it said %s", r.stderr)
 	}
 
+	// A server with TLS 1.1 gets nothing.
+	old := httptest.NewUnstartedServer(s)
+	old.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
+	old.Config.ErrorLog = log.New(io.Discard, "", 0)
+	old.StartTLS()
+	defer old.Close()
+	env := append(s.Env(), "VBOT_CA_FILE="+ca, "VBOT_API_URL="+old.URL)
+	subprocess{env: env}.vbot(t, t.TempDir(), set...).wantCode(t, 6)
+
 	plain := cloudtest.New(t, "vbot/"+version)
 	r = subprocess{env: append(s.Env(), "VBOT_API_URL=https://"+plain.Listener.Addr().String())}.vbot(t,
 		t.TempDir(), set...)

@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"go/parser"
-	"go/token"
 	"image/png"
 	"io/fs"
 	"os"
@@ -441,82 +439,13 @@ func TestNamesInDocuments(t *testing.T) {
 	}
 }
 
-// rooms are the packages of the program: which of the others each may import, and which
-// packages that touch something outside the program. To see what writes files, an auditor
-// reads the packages that may.
-var rooms = []struct{ dir, imports, outside string }{
-	{
-		".",
-		"bot catalog cli cloud dotenv project report scaffold secret secrets system templates tty wizard",
-		"os runtime runtime/debug crypto/fips140 math/rand/v2 time log",
-	},
-	{"internal/catalog", "files python report templates", ""},
-	{"internal/bot", "catalog report", ""},
-	{"internal/render", "bot catalog python templates", ""},
-	{"internal/cli", "files report system tty", "os os/signal syscall flag"},
-	{"internal/cloud", "files report secret system", "os syscall crypto/tls net net/http time"},
-	{"internal/dotenv", "report secret", ""},
-	{"internal/files", "", ""},
-	{"internal/project", "files report", "os syscall crypto/sha256"},
-	{"internal/python", "", ""},
-	{"internal/report", "", "runtime"},
-	{"internal/scaffold", "bot catalog project render report", ""},
-	{"internal/secret", "", ""},
-	{"internal/secrets", "cloud dotenv report secret system", "time"},
-	{"internal/system", "report", "time"},
-	{"templates", "", "embed"},
-	{"internal/tty", "", "os time golang.org/x/term"},
-	{"internal/wizard", "bot catalog project render report scaffold tty", ""},
-}
-
-// outside are the packages that touch something outside the program, or could hide that
-// something does. The program does not use those that no package in rooms may import.
-var outside = strings.Fields(`
-	os os/signal os/exec os/user syscall runtime runtime/debug embed flag plugin unsafe
-	crypto/fips140 crypto/sha256 crypto/rand crypto/tls math/rand math/rand/v2 net net/http time log
-	html/template
-	golang.org/x/term golang.org/x/sys/unix`)
-
-// Each package imports only what the table allows, and all of that.
-func TestRooms(t *testing.T) {
-	parallel(t)
-	imported := map[string][]string{} // by room
-	for _, name := range sources(t) {
-		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		room := path.Dir(name)
-		for _, i := range f.Imports {
-			pkg, _ := strconv.Unquote(i.Path.Value)
-			if ours, ok := strings.CutPrefix(pkg, "vbot/"); ok {
-				imported[room] = append(imported[room], strings.TrimPrefix(ours, "internal/"))
-			} else if slices.Contains(outside, pkg) {
-				imported[room] = append(imported[room], pkg)
-			} else if strings.Contains(pkg, ".") {
-				t.Errorf("%s imports %s, which is not of the standard library", name, pkg)
-			}
-		}
-	}
-	for _, r := range rooms {
-		got := slices.Compact(slices.Sorted(slices.Values(imported[r.dir])))
-		want := slices.Sorted(slices.Values(strings.Fields(r.imports + " " + r.outside)))
-		if !slices.Equal(got, want) {
-			t.Errorf("%s imports %q; the table allows %q", r.dir, got, want)
-		}
-		delete(imported, r.dir)
-	}
-	for room := range imported {
-		t.Errorf("the table lacks %s", room)
-	}
-}
-
 // The program is its own code, the standard library and two modules.
 func TestLinkedModules(t *testing.T) {
 	parallel(t)
 	needGo(t)
-	out, err := exec.Command("go", "list", "-deps", "-f",
-		"{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", ".").Output()
+	const module = "{{with .Module}}{{if not .Main}}{{.Path}}{{with .Replace}}=>{{.Path}}{{end}}" +
+		"{{end}}{{end}}"
+	out, err := exec.Command("go", "list", "-deps", "-f", module, ".").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -616,6 +545,31 @@ func TestWhatABotWithoutAKeyTakes(t *testing.T) {
 	} {
 		if !strings.Contains(text, figure) {
 			t.Errorf("README.md does not say %q", figure)
+		}
+	}
+}
+
+// Workflows use actions by commit, and no pull request gets a token to sign with.
+func TestWorkflows(t *testing.T) {
+	parallel(t)
+	files, _ := filepath.Glob(".github/workflows/*.yml")
+	uses := regexp.MustCompile(`uses: (\S+)`)
+	byCommit := regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40}$`)
+	for _, file := range append(files, "templates/test.yml.tmpl") {
+		found := uses.FindAllStringSubmatch(document(t, file), -1)
+		if len(found) < 2 {
+			t.Errorf("%s uses %q", file, found)
+		}
+		for _, m := range found {
+			if !byCommit.MatchString(m[1]) {
+				t.Errorf("%s uses %s", file, m[1])
+			}
+		}
+		const onlyOnTags = "\n    if: github.event_name == 'push'\n"
+		for _, job := range regexp.MustCompile(`\n  \w+:\n`).Split(document(t, file), -1) {
+			if strings.Contains(job, "id-token: write") && !strings.Contains("\n"+job, onlyOnTags) {
+				t.Errorf("%s may sign in a job for pull requests", file)
+			}
 		}
 	}
 }

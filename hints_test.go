@@ -72,7 +72,7 @@ func hintCases() []hintCase {
 			before: bot,
 			args:   "init target/server --check",
 			hint:   "vbot init target --check",
-			leads:  "files match",
+			leads:  "files are what",
 		},
 		{
 			before: bot,
@@ -121,7 +121,7 @@ func hintCases() []hintCase {
 				os.Remove(filepath.Join(dir,
 					"target/.vbot.json"))
 			}, args: "init target --check",
-			hint: "pass the bot's options with --check", then: bot + " --check", leads: "files match",
+			hint: "pass the bot's options with --check", then: bot + " --check", leads: "files are what",
 		},
 		{
 			before: bot, do: func(t *testing.T, dir string) {
@@ -181,7 +181,7 @@ func hintCases() []hintCase {
 			then:  "cloud secrets list app",
 			leads: "API_KEY",
 		},
-		{args: "cloud secrets set app A=1", hint: "use --skip", then: "+ --skip", leads: "stored in"},
+		{args: "cloud secrets set app A=1", hint: "add --skip", then: "+ --skip", leads: "stored in"},
 		{
 			do:    func(t *testing.T, dir string) { filetest.Put(t, dir, "a.env", "A=1\nB=\n") },
 			args:  "cloud secrets set app --file a.env --skip",
@@ -198,8 +198,9 @@ func hintCases() []hintCase {
 		},
 		{
 			args:  "cloud secrets set app A=1 --skip --wait=2s",
-			hint:  "vbot cloud secrets list",
-			leads: "pending",
+			hint:  "vbot cloud secrets wait app",
+			leads: "app: not ready after 2m0s; its status is pending",
+			code:  6,
 		},
 		{
 			args:  "cloud whoami --organization none",
@@ -271,10 +272,11 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		"unsetOrDelete", "toStore", "toCreate",
 		"`vbot init DIR --update` brings", "--file FILE` stores", "`vbot cloud secrets list` lists the",
 		`see "vbot init --help"`,
-		"`vbot schema` lists them", "--describe-options=", "shows its status", "lists all secrets",
+		"`vbot schema` lists them", "--describe-options=", "lists all secrets",
 		`return "vbot init " + report.ShellPath(j.Target)`, "To update it, or to change its options",
 		"`vbot cloud login`",
 		"const restore = ", // TestRestoringCommand
+		"to wait again: vbot cloud secrets wait ",
 		"jq 'map(",         // e2e/test_documents.py
 		"jq '.data | map_", // needs kubectl
 	}

@@ -34,9 +34,9 @@ var initCommand = cli.Command{
 	Results: cli.Results{
 		"":                 scaffold.Written{},
 		"check":            scaffold.Compared{},
-		"dry-run":          bot.Defaults(),
-		"list-options":     bot.Sections[[]string]{},
-		"describe-options": bot.Sections[[]bot.ServiceInfo]{},
+		"dry-run":          scaffold.Preview{Config: bot.Defaults()},
+		"list-options":     cli.Document{Value: bot.Sections[[]string]{}},
+		"describe-options": cli.Document{Value: bot.Sections[[]bot.ServiceInfo]{}},
 	},
 }
 
@@ -65,7 +65,6 @@ func newInit(f *cli.Flags) cli.Runner {
 		Name:        "diff",
 		Placeholder: "FILE",
 		About:       "with --check or --update, print a patch, of one file or of all; write nothing",
-		Accepts:     "a path in the project, such as server/bot.py",
 		Recognize:   func(string) string { return "" },
 		Put:         r.putDiff,
 	})
@@ -161,6 +160,11 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 
 // Run finds out which job the options ask for, and runs it.
 func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
+	for _, arg := range env.Args {
+		if fault := report.AssignmentFault(arg); fault != "" {
+			return nil, report.Usagef("the directory: %s", fault)
+		}
+	}
 	if len(env.Args) > 1 {
 		const expected = "expected one directory, got %s; put a name with spaces in quotes"
 		return nil, report.Usagef(expected, strings.Join(report.QuoteAll(env.Args), " "))
@@ -185,7 +189,7 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 		return nil, err
 	}
 	r.job.ListFiles = !tty.IsTerminal(env.Stderr)
-	jobEnv := scaffold.Env{Version: version, Catalog: cat, Path: env.Path, Note: env.Note}
+	jobEnv := scaffold.Env{Version: version, Catalog: cat, Path: env.Path, Note: env.Note, Warn: env.Warn}
 	if canAsk(env) {
 		jobEnv.Confirm = func(ctx context.Context, question string) error {
 			return mustConfirm(ctx, env, question, "written")
@@ -206,6 +210,8 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 			return nil, err
 		}
 		r.job.Mode = scaffold.GenerateGuides
+		const guidesOnly = "writing only guides for a coding agent, and no bot: no option describes one"
+		env.Warn("config", "", guidesOnly)
 	}
 	r.job.Target = cmp.Or(r.job.Target, ".")
 	return r.job.Run(ctx, jobEnv)
@@ -322,7 +328,7 @@ func (r *initRun) ask(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (r
 	if command != "" {
 		env.Note("\n%s:\n  %s", title, command)
 	}
-	return nil, err
+	return nil, cancelled(err, "written")
 }
 
 // asked is the result of a job that the wizard asked for.
@@ -387,24 +393,20 @@ func (r *initRun) describe(env *cli.Env, kind string) (report.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if env.JSON {
+		return cli.Document{Value: bot.Describe(cat, kind)}, nil
+	}
 	return description{cat, kind}, nil
 }
 
-// A description is the result of --describe-options.
+// A description is the result of --describe-options for people.
 type description struct {
 	cat  *catalog.Catalog
 	kind string // of service, or ""
 }
 
-// JSON has the services under the same keys as --list-options.
-func (d description) JSON() any { return bot.Describe(d.cat, d.kind) }
-
 // Text has a paragraph for each service.
-func (d description) Text(out *report.Printer) {
-	if !out.JSON() { // do not build text that is not printed
-		out.Print(bot.DescribeText(d.cat, d.kind))
-	}
-}
+func (d description) Text(out *report.Printer) { out.Print(bot.DescribeText(d.cat, d.kind)) }
 
 // openCatalog returns the catalog with the services in the folder that --catalog or
 // VBOT_CATALOG names. Nothing in it is run, and links that lead out of it are not
@@ -419,6 +421,9 @@ func openCatalog(env *cli.Env, dir string) (*catalog.Catalog, error) {
 		return c, nil
 	}
 	path, err := env.Expand(dir)
+	if fault := report.AssignmentFault(dir); fault != "" {
+		err = errors.New(fault)
+	}
 	if err != nil {
 		return nil, report.One(report.InvalidConfig, strings.TrimPrefix(source, "--"), source, "%v", err)
 	}

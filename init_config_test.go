@@ -297,7 +297,7 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 		System: system.System{Stderr: asked, Getenv: func(string) string { return "" }, Dir: t.TempDir()},
 		Stdin:  in,
 	}
-	jobEnv := scaffold.Env{Version: version, Catalog: catalog.New(), Path: a.Path, Note: a.Note}
+	jobEnv := scaffold.Env{Version: version, Catalog: catalog.New(), Path: a.Path, Note: a.Note, Warn: a.Warn}
 	result, err := (&initRun{job: scaffold.Job{Target: "there"}}).ask(context.Background(), a, jobEnv)
 	if err != nil {
 		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)

@@ -57,7 +57,7 @@ func TestQuickstartReports(t *testing.T) {
 	}
 	tree := filetest.Tree(t, filepath.Join(dir, "vbot-quickstart"))
 	for _, f := range answer.Files {
-		if f.SHA256 != filetest.Sum(tree[f.Path]) {
+		if string(f.SHA256) != filetest.Sum(tree[f.Path]) {
 			t.Errorf("%s: the sum %s is not that of the file", f.Path, f.SHA256)
 		}
 	}

@@ -22,7 +22,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"reflect"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -91,6 +90,7 @@ func commandTree() *cli.Command {
 					listCommand,
 					setCommand,
 					checkCommand,
+					waitCommand,
 					unsetCommand,
 					deleteCommand,
 					imagePullCommand,
@@ -175,18 +175,17 @@ func newVersion(f *cli.Flags) cli.Runner {
 
 // A versionResult is the JSON of version.
 type versionResult struct {
-	Version string        `json:"version"`
-	Go      string        `json:"go"`
-	Modules []module      `json:"modules"`
-	Commit  report.OrNull `json:"commit"` // null if the build did not know it, or files were changed
-	FIPS140 string        `json:"fips140" enum:"off,on"`
-	// Module is "latest" for the module of this Go version, which is not validated.
-	Module string `json:"fips140_module"`
+	Version string        `json:"version" about:"version of vbot"`
+	Go      string        `json:"go" about:"version of Go that built it"`
+	Modules []module      `json:"modules" about:"the modules in it"`
+	Commit  report.OrNull `json:"commit" about:"commit that was built; null if unknown or edited"`
+	FIPS140 string        `json:"fips140" enum:"off,on" about:"whether the FIPS 140 mode is on"`
+	Module  string        `json:"fips140_module" about:"its version; latest: that of Go, not validated"`
 }
 
 type module struct {
-	Path    string `json:"path"`
-	Version string `json:"version"`
+	Path    string `json:"path" about:"path of the module"`
+	Version string `json:"version" about:"version of the module"`
 }
 
 // Text prints the version and, if it is on, the FIPS 140 mode.
@@ -253,11 +252,11 @@ var completionFiles = map[string]string{
 // The JSON of `vbot completion SHELL` and of `vbot completion words`.
 type (
 	completionScript struct {
-		Shell  string `json:"shell"`
-		Script string `json:"script"`
+		Shell  string `json:"shell" about:"the shell"`
+		Script string `json:"script" about:"text of the script"`
 	}
 	completionWords struct {
-		Words []cli.Completion `json:"words"`
+		Words []cli.Completion `json:"words" about:"completions of the last word"`
 	}
 )
 
@@ -299,7 +298,7 @@ var schemaCommand = cli.Command{
 
 // A schemaList is the JSON of `vbot schema`.
 type schemaList struct {
-	Schemas []string `json:"schemas"`
+	Schemas []string `json:"schemas" about:"names of the schemas"`
 }
 
 // Text prints one name per line.
@@ -338,7 +337,7 @@ func (s *schemaRun) Run(_ context.Context, env *cli.Env) (report.Result, error) 
 	}
 	schema := bot.Schema(cat)
 	if result, ok := s.results[name]; ok {
-		schema = cli.SchemaOf(reflect.TypeOf(result))
+		schema = cli.SchemaOfResult(result)
 	}
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	schema["title"] = "vbot " + name

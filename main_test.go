@@ -98,11 +98,16 @@ func (s subprocess) vbot(t testing.TB, dir string, args ...string) result {
 	} else if ok && exit.ExitCode() < 0 {
 		t.Fatalf("vbot %q ended by a signal: %v", args, err)
 	}
-	r := result{args, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
+	r := result{args, onAnySystem(stdout), onAnySystem(stderr), cmd.ProcessState.ExitCode()}
 	if strings.Contains(r.stderr, "goroutine ") {
 		t.Fatalf("vbot %q panicked:\n%s", args, r.stderr)
 	}
 	return r
+}
+
+// onAnySystem is what vbot printed, with the command of Linux where Windows has another.
+func onAnySystem(printed bytes.Buffer) string {
+	return strings.ReplaceAll(printed.String(), "copy .env.example .env", "install -m 600 .env.example .env")
 }
 
 // vbotCommand is a run of vbot that has not started yet.
@@ -394,7 +399,7 @@ func TestVersionAndFIPS(t *testing.T) {
 	parallel(t)
 	for godebug, mode := range map[string]string{"off": "off", "on": "on", "only": "on"} {
 		w := subprocess{env: []string{"GODEBUG=fips140=" + godebug}}
-		want := fmt.Sprintf("\"fips140\": %q,\n  \"fips140_module\": %q\n}", mode, fips140.Version())
+		want := fmt.Sprintf("\"fips140\": %q,\n  \"fips140_module\": %q,\n", mode, fips140.Version())
 		if r := w.vbot(t, t.TempDir(), "version", "--json"); !strings.Contains(r.stdout, want) {
 			t.Errorf("fips140=%s: vbot version --json printed %s", godebug, r.stdout)
 		}
@@ -533,7 +538,7 @@ func (in inProcess) vbot(t testing.TB, args ...string) result {
 		},
 		Stdin: in.stdin, Stdout: &stdout,
 	})
-	return result{args, stdout.String(), stderr.String(), code}
+	return result{args, onAnySystem(stdout), onAnySystem(stderr), code}
 }
 
 // runOn runs vbot within the test against the stand-in, signed in.
@@ -619,7 +624,15 @@ func TestSchemas(t *testing.T) {
 		t.Errorf("vbot schema lists %q", names)
 	}
 	for _, name := range names {
-		golden(t, "schemas/"+name+".json", []byte(vbot(t, dir, "schema", name).stdout))
+		schema := vbot(t, dir, "schema", name).stdout
+		golden(t, "schemas/"+name+".json", []byte(schema))
+		var document any
+		if err := json.Unmarshal([]byte(schema), &document); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range undescribed(document) {
+			t.Errorf("the schema %s does not describe %s", name, key)
+		}
 	}
 	section(t, "schemas.txt", "names", list.transcript(dir))
 	section(t, "schemas.txt", "unknown", vbot(t, dir, "schema", "confg").transcript(dir))
@@ -629,6 +642,26 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("there is no schema of what %s prints", name)
 		}
 	})
+}
+
+// undescribed returns the keys of a schema that have no description.
+func undescribed(schema any) (keys []string) {
+	switch schema := schema.(type) {
+	case []any:
+		for _, s := range schema {
+			keys = append(keys, undescribed(s)...)
+		}
+	case map[string]any:
+		properties, _ := schema["properties"].(map[string]any)
+		for key, property := range properties {
+			if p := property.(map[string]any); p["description"] == nil {
+				keys = append(keys, key)
+			}
+			keys = append(keys, undescribed(property)...)
+		}
+		keys = append(append(keys, undescribed(schema["items"])...), undescribed(schema["anyOf"])...)
+	}
+	return keys
 }
 
 // wrongLines are typical wrong command lines, one per line. ~ is a space within an

@@ -37,10 +37,13 @@ func fileLabel(name string) string {
 }
 
 // requireTerminal returns a problem if vbot cannot ask whether to carry out the command.
-func requireTerminal(env *cli.Env, command string) (problems report.Problems) {
-	if !canAsk(env) {
-		const needed = "%s needs confirmation, and vbot cannot ask; use --skip to go ahead without it"
-		problems.Add("skip", "", needed, command).Usage = true
+func requireTerminal(env *cli.Env) (problems report.Problems) {
+	switch {
+	case canAsk(env):
+	case env.NoInput:
+		problems.Add("skip", "", "--no-input does not confirm; add --skip to go ahead").Usage = true
+	default:
+		problems.Add("skip", "", "no terminal to confirm; add --skip to go ahead").Usage = true
 	}
 	return problems
 }
@@ -197,7 +200,9 @@ const maxSecret = 64 << 10
 // end at the end. field is its name in problems.
 func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool) (secret.Value, error) {
 	fail := func(message string) (secret.Value, error) {
-		return secret.Value{}, report.One(report.Usage, field, field, "%s", message)
+		f := report.One(report.Usage, field, field, "%s", message)
+		f.Problems[0].Missing = strings.HasPrefix(message, "missing")
+		return secret.Value{}, f
 	}
 	if stdinEchoes(env) {
 		return fail("missing, and vbot cannot ask for it; pass it on stdin")

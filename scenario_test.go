@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -61,6 +62,9 @@ func playScenario(t testing.TB, text string, update bool) (played string, faults
 	s := &scenario{t: t, dir: t.TempDir(), update: update}
 	for name, data := range inputFiles(inputs) {
 		filetest.Put(t, s.dir, name, data)
+		if err := os.Chmod(filepath.Join(s.dir, name), 0o600); err != nil { // as files of secrets should be
+			t.Fatal(err)
+		}
 	}
 	for _, step := range steps {
 		played += step.line + "\n"
@@ -413,6 +417,7 @@ OLD="old"
 
 $ vbot init "guides"
 --- stderr
+writing only guides for a coding agent, and no bot: no option describes one
 created 3 files in DIR/guides:
   AGENTS.md
   AGENT_IMPORT.md

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,18 +26,24 @@ import (
 // maxFile is the maximum size of a file with secrets, in bytes.
 const maxFile = 16 << 20
 
-// An account is the organization in which a command works.
+// An account is the organization in which a command works, and how long it waits for the API.
 type account struct {
-	organization string // "" if --organization was not given
+	organization string        // "" if --organization was not given
+	timeout      time.Duration // 0 if --timeout was not given
 }
 
-func (a *account) addOrganization(f *cli.Flags) {
+func (a *account) addOptions(f *cli.Flags) {
 	organizationOption(f, "organization (default: the current one)", &a.organization)
+	timeoutOption(f, aboutTimeout, &a.timeout)
 }
 
 // signIn returns a client of the API. It sends no request.
 func (a *account) signIn(env *cli.Env) (*cloud.Client, error) {
-	return cloud.SignIn(env.System, a.organization)
+	api, err := cloud.SignIn(env.System, a.organization)
+	if err == nil {
+		api.Limit(a.timeout)
+	}
+	return api, err
 }
 
 // connect signs in and finds the organization to work in.
@@ -60,7 +69,37 @@ func resultOf[T any, P interface {
 // Options that several commands have.
 
 func organizationOption(f *cli.Flags, about string, p *string) {
-	f.String("o organization", "ORG", about, p).Check = segmentFault
+	f.String("o organization", "ORG", about, p).Check = func(name string) string {
+		if strings.EqualFold(name, "json") { // as with kubectl -o json
+			return "takes the name of an organization; --json prints JSON"
+		}
+		return segmentFault(name)
+	}
+}
+
+const aboutTimeout = "give up a request, with all its tries, after DURATION (default: 2m)"
+
+// timeoutOption registers --timeout.
+func timeoutOption(f *cli.Flags, about string, limit *time.Duration) {
+	put := func(text string) { *limit, _ = time.ParseDuration(text) } // the check says what is wrong
+	f.Func("timeout", "DURATION", about, put).Check = durationFault("timeout")
+}
+
+// durationFault returns a function that says what is wrong with a duration, or "".
+func durationFault(option string) func(text string) string {
+	return func(text string) string {
+		d, err := time.ParseDuration(text)
+		_, notNumber := strconv.ParseUint(text, 10, 32)
+		switch {
+		case notNumber == nil && text != "0":
+			return "add a unit: --" + option + "=" + text + "s"
+		case err != nil:
+			return "must be a duration such as 90s or 5m"
+		case d <= 0:
+			return "must be longer than 0s"
+		}
+		return ""
+	}
 }
 
 func regionOption(f *cli.Flags, about string, p *string) *cli.Option {
@@ -83,9 +122,11 @@ func regionOfNew(what string) string {
 		"; must be the region of the agents that use it (default: the organization's)"
 }
 
+// defaultWait is how long vbot waits until a secret is ready.
+const defaultWait = 2 * time.Minute
+
 // waitOption registers --wait, --wait=DURATION and --wait=false.
 func waitOption(f *cli.Flags, what string, limit *time.Duration) {
-	const withoutDuration = 2 * time.Minute
 	recognize := func(word string) string {
 		for _, s := range []string{word, word + "s"} { // also --wait 30
 			if _, err := time.ParseDuration(s); err == nil {
@@ -98,19 +139,19 @@ func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 		Name:        "wait",
 		Placeholder: "DURATION",
 		About:       "wait until " + what + " is ready, at most DURATION (default: no; without DURATION: 2m)",
-		Accepts:     "a duration such as 90s",
+		Fault:       durationFault("wait"),
 		Recognize:   recognize,
 		Put: func(s string) (err error) {
 			switch s {
 			case "true":
-				*limit = withoutDuration
+				*limit = defaultWait
 			case "false":
 				*limit = 0
 			default:
-				*limit, err = time.ParseDuration(s)
-				if err == nil && *limit <= 0 {
-					err = errors.New("not a time to wait")
+				if durationFault("wait")(s) != "" {
+					return errors.New("not a time to wait")
 				}
+				*limit, err = time.ParseDuration(s)
 			}
 			return err
 		},
@@ -127,6 +168,7 @@ func newLogin(f *cli.Flags) cli.Runner {
 	r := &loginRun{}
 	const about = "organization (default: the token's; if the token has several, vbot asks)"
 	organizationOption(f, about, &r.login.Organization)
+	timeoutOption(f, aboutTimeout, &r.login.Timeout)
 	return r
 }
 
@@ -154,7 +196,7 @@ type whoamiRun struct{ account }
 
 func newWhoami(f *cli.Flags) cli.Runner {
 	r := &whoamiRun{}
-	r.addOrganization(f)
+	r.account.addOptions(f)
 	return r
 }
 
@@ -184,7 +226,7 @@ func newList(f *cli.Flags) cli.Runner {
 	r := &listRun{}
 	f.Toggle("s sets", "list secret sets only (default: no)", &r.list.SetsOnly)
 	regionOption(f, "list this region only (default: all)", &r.list.Region)
-	r.addOrganization(f)
+	r.account.addOptions(f)
 	return r
 }
 
@@ -223,14 +265,14 @@ type setRun struct {
 func newSet(f *cli.Flags) cli.Runner {
 	r := &setRun{}
 	f.List("f file", "FILE", "read pairs from a file; - is stdin; repeatable", &r.files)
-	f.List("value-file", "KEY=PATH", "store a file byte for byte; repeatable", &r.valueFiles)
+	f.List("value-file", "KEY=PATH", "store a file byte for byte; - is stdin; repeatable", &r.valueFiles)
 	f.Bool("skip-empty", "leave out keys of FILE that have no value", &r.skipEmpty)
 	f.Bool("prune", "remove keys of the set that are neither given nor in FILE", &r.set.Prune)
 	f.Bool("s skip", "store without asking", &r.skip)
-	f.Bool("dry-run", "show what would be stored; store nothing", &r.set.DryRun)
+	dryRunOption(f, "stored", &r.set.DryRun)
 	waitOption(f, "the set", &r.set.Wait)
 	regionOption(f, regionOfNew("set"), &r.set.Region)
-	r.addOrganization(f)
+	r.account.addOptions(f)
 	return r
 }
 
@@ -239,7 +281,7 @@ func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Pro
 	words := env.Args[min(1, len(env.Args)):]
 	isEmpty := len(words)+len(r.files)+len(r.valueFiles) == 0 && len(env.Args) > 0
 	if !r.skip && !r.set.DryRun && !isEmpty {
-		problems = requireTerminal(env, "set")
+		problems = requireTerminal(env)
 	}
 	pairs := &r.set.Pairs
 	pairs.MayAsk = r.set.DryRun || canAsk(env)
@@ -249,6 +291,7 @@ func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Pro
 	}
 	for _, name := range r.files {
 		problems = append(problems, addPairsFile(ctx, env, pairs, name, r.skipEmpty)...)
+		r.noteReaders(env, name)
 	}
 	if r.skipEmpty && r.files == nil {
 		problems.Add("skip-empty", "--skip-empty", "needs --file").Usage = true
@@ -269,8 +312,11 @@ func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	r.set.Confirm = confirmation(env, r.skip || r.set.DryRun, "stored")
 	services := sync.OnceValue(catalog.New) // only a few values need it
 	isServiceKey := func(key string) bool { return services().HasSecret(key) }
-	for _, note := range r.set.Pairs.Notes(isServiceKey) {
-		env.Note("%s", note)
+	for _, w := range r.set.Pairs.Warnings(isServiceKey) {
+		env.Warn(w.Field, w.Field, "%s", w.Message)
+	}
+	if len(r.set.Pairs.LeftOut) > 0 {
+		env.Note("left out keys without a value: %s", strings.Join(r.set.Pairs.LeftOut, ", "))
 	}
 	api, err := r.signIn(env)
 	if err != nil {
@@ -285,7 +331,22 @@ func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	if err := api.FindOrganization(ctx, nil); err != nil {
 		return nil, err
 	}
-	return resultOf(r.set.Run(ctx, api))
+	result, err := r.set.Run(ctx, api)
+	return resultOf(result, cancelled(err, "stored"))
+}
+
+// noteReaders says so if every user of the machine can read the file. All files are executable where modes
+// mean nothing, such as on Windows' drives in WSL.
+func (r *setRun) noteReaders(env *cli.Env, name string) {
+	path, err := env.Expand(name)
+	if name == "-" || err != nil || runtime.GOOS == "windows" {
+		return
+	}
+	info, err := os.Stat(env.Path(path))
+	if err == nil && info.Mode().IsRegular() && info.Mode()&0o004 != 0 && info.Mode()&0o111 == 0 {
+		const readable = "any user of this machine can read %s: chmod 600 %s"
+		env.Warn("file", "", readable, name, report.ShellPath(name))
+	}
 }
 
 // addPairsFile adds the pairs of a file; "-" is stdin. With allowBlank, a key without a value is not a
@@ -345,7 +406,7 @@ func newCheck(f *cli.Flags) cli.Runner {
 	f.List("f file", "FILE", aboutFile, &r.files).Required = true
 	f.Bool("skip-empty", "leave out keys without a value, as set does", &r.check.SkipEmpty)
 	f.Bool("exact", "fail for extra keys, too", &r.check.Exact)
-	r.addOrganization(f)
+	r.account.addOptions(f)
 	return r
 }
 
@@ -366,6 +427,36 @@ func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error)
 	return resultOf(r.check.Run(ctx, api))
 }
 
+// vbot cloud secrets wait
+
+var waitCommand = cli.Command{
+	Name:    "wait",
+	New:     newWait,
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.NameFault}}},
+	Results: cli.Results{"": secrets.WaitResult{}},
+}
+
+type waitRun struct {
+	account
+	wait secrets.Wait
+}
+
+func newWait(f *cli.Flags) cli.Runner {
+	r := &waitRun{wait: secrets.Wait{Limit: defaultWait}}
+	organizationOption(f, "organization (default: the current one)", &r.organization)
+	timeoutOption(f, "wait at most DURATION (default: 2m)", &r.wait.Limit)
+	return r
+}
+
+func (r *waitRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
+	r.wait.Name = env.Arg(0)
+	api, err := r.connect(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return resultOf(r.wait.Run(ctx, api))
+}
+
 // vbot cloud secrets unset and delete
 
 var unsetCommand = cli.Command{
@@ -373,7 +464,7 @@ var unsetCommand = cli.Command{
 	New:  newUnset,
 	Args: cli.Args{Named: []cli.Arg{
 		{Name: "name", Check: secrets.NameFault},
-		{Name: "key", Check: secrets.KeyFault},
+		{Name: "key", Check: secrets.KeyFault, Repeated: true},
 	}},
 	Results: cli.Results{"": secrets.Removal{}},
 }
@@ -381,26 +472,26 @@ var unsetCommand = cli.Command{
 var deleteCommand = cli.Command{
 	Name:    "delete",
 	New:     newDelete,
-	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.NameFault}}},
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.NameFault, Repeated: true}}},
 	Results: cli.Results{"": secrets.Removal{}},
 }
 
 type removeRun struct {
 	account
 	remove  secrets.Remove
-	command string // "unset" or "delete"
+	hasKeys bool   // the arguments after the first one are keys
 	done    string // "removed" or "deleted"
 	skip    bool   // do not ask
 }
 
 func newUnset(f *cli.Flags) cli.Runner {
-	r := &removeRun{command: "unset", done: "removed"}
+	r := &removeRun{hasKeys: true, done: "removed"}
 	r.addOptions(f, "remove without asking")
 	return r
 }
 
 func newDelete(f *cli.Flags) cli.Runner {
-	r := &removeRun{command: "delete", done: "deleted"}
+	r := &removeRun{done: "deleted"}
 	r.addOptions(f, "delete without asking; this cannot be undone")
 	return r
 }
@@ -408,25 +499,34 @@ func newDelete(f *cli.Flags) cli.Runner {
 func (r *removeRun) addOptions(f *cli.Flags, aboutSkip string) {
 	f.Bool("s skip", aboutSkip, &r.skip)
 	f.Bool("if-exists", "succeed even if there is nothing to remove", &r.remove.IfExists)
-	r.addOrganization(f)
+	dryRunOption(f, r.done, &r.remove.DryRun)
+	r.account.addOptions(f)
+}
+
+// dryRunOption registers --dry-run. done is a word such as "stored".
+func dryRunOption(f *cli.Flags, done string, p *bool) {
+	f.Bool("dry-run", "show what would be "+done+"; change nothing", p)
 }
 
 func (r *removeRun) Prepare(_ context.Context, env *cli.Env) report.Problems {
-	if r.skip {
+	if r.skip || r.remove.DryRun {
 		return nil
 	}
-	return requireTerminal(env, r.command)
+	return requireTerminal(env)
 }
 
 func (r *removeRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.remove.Name = env.Arg(0)
-	r.remove.Key = env.Arg(1) // "" for delete
+	r.remove.Names = env.Args
+	if r.hasKeys {
+		r.remove.Names, r.remove.Keys = env.Args[:1], env.Args[1:]
+	}
 	r.remove.Confirm = confirmation(env, r.skip, r.done)
 	api, err := r.connect(ctx, env)
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(r.remove.Run(ctx, api))
+	result, err := r.remove.Run(ctx, api)
+	return resultOf(result, cancelled(err, r.done))
 }
 
 // vbot cloud secrets reference
@@ -446,7 +546,8 @@ type referenceRun struct {
 func newReference(f *cli.Flags) cli.Runner {
 	r := &referenceRun{}
 	regionOption(f, "self-hosted region of the Secret", &r.register.Region).Required = true
-	r.addOrganization(f)
+	dryRunOption(f, "registered", &r.register.DryRun)
+	r.account.addOptions(f)
 	return r
 }
 
@@ -456,7 +557,8 @@ func (r *referenceRun) Run(ctx context.Context, env *cli.Env) (report.Result, er
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(r.register.Run(ctx, api))
+	result, err := r.register.Run(ctx, api)
+	return resultOf(result, cancelled(err, "registered"))
 }
 
 // vbot cloud secrets image-pull-secret
@@ -474,7 +576,8 @@ var imagePullCommand = cli.Command{
 
 type imagePullRun struct {
 	account
-	store secrets.StorePullSecret
+	store     secrets.StorePullSecret
+	fromStdin bool // the login is
 }
 
 func newImagePull(f *cli.Flags) cli.Runner {
@@ -482,9 +585,10 @@ func newImagePull(f *cli.Flags) cli.Runner {
 	r.store.Encode = true
 	const aboutEncode = "encode USER:PASSWORD in base64 (default: yes); --no-encode sends it unchanged"
 	f.Toggle("encode", aboutEncode, &r.store.Encode)
+	dryRunOption(f, "stored", &r.store.DryRun)
 	waitOption(f, "the secret", &r.store.Wait)
 	regionOption(f, regionOfNew("secret"), &r.store.Region)
-	r.addOrganization(f)
+	r.account.addOptions(f)
 	return r
 }
 
@@ -493,7 +597,7 @@ func (r *imagePullRun) Prepare(ctx context.Context, env *cli.Env) (problems repo
 	host := env.Arg(1)
 	if host != "" && secrets.RegistryFault(host) == "" {
 		if note := secrets.HostNote(host); note != "" {
-			env.Note("%s", note)
+			env.Warn("host", "", "%s", note)
 		}
 	}
 	switch {
@@ -502,9 +606,15 @@ func (r *imagePullRun) Prepare(ctx context.Context, env *cli.Env) (problems repo
 	case host != "" && !canAsk(env): // without a host there is nothing to read
 		login, err := secretFromStdin(ctx, env, "credentials", true)
 		if err != nil {
-			return report.As(err).Problems
+			problems = report.As(err).Problems
+			isMissing := func(p report.Problem) bool { return p.Missing }
+			if r.store.DryRun && slices.ContainsFunc(problems, isMissing) {
+				return nil // a dry run needs no login, but checks one
+			}
+			return problems
 		}
 		r.store.Login = login
+		r.fromStdin = true
 	}
 	if !r.store.Login.Empty() {
 		problems = r.checkLogin()
@@ -514,8 +624,14 @@ func (r *imagePullRun) Prepare(ctx context.Context, env *cli.Env) (problems repo
 
 // checkLogin returns what is wrong with the login.
 func (r *imagePullRun) checkLogin() (problems report.Problems) {
-	if fault := secrets.LoginFault(r.store.Login, r.store.Encode); fault != "" {
-		problems.Add("credentials", "CREDENTIALS", "%s", fault)
+	fault := secrets.LoginFault(r.store.Login, r.store.Encode)
+	if fault == "" {
+		return nil
+	}
+	p := problems.Add("credentials", "CREDENTIALS", "%s", fault)
+	if r.fromStdin {
+		p.Where = "stdin"
+		p.Hint = "if stdin is from Docker's config.json: a credential helper may have the login instead"
 	}
 	return problems
 }
@@ -527,7 +643,7 @@ func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, er
 	if err != nil {
 		return nil, err
 	}
-	if r.store.Login.Empty() {
+	if r.store.Login.Empty() && !r.store.DryRun {
 		if err := r.askLogin(ctx, env); err != nil {
 			return nil, err
 		}
@@ -535,7 +651,8 @@ func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, er
 	if err := api.FindOrganization(ctx, nil); err != nil {
 		return nil, err
 	}
-	return resultOf(r.store.Run(ctx, api))
+	result, err := r.store.Run(ctx, api)
+	return resultOf(result, cancelled(err, "stored"))
 }
 
 // askLogin asks for the login, then for the password if only a user was entered.

@@ -266,7 +266,7 @@ func TestImagePullNeedsUserAndPassword(t *testing.T) {
 		for _, args := range [][]string{{"hub", "ghcr.io", login}, {"hub", "ghcr.io"}} {
 			r := inProcess{env: s.Env(), stdin: strings.NewReader(login + "\n")}.vbot(t,
 				append([]string{"cloud", "secrets", "image-pull-secret"}, args...)...)
-			if r.wantCode(t, 2); !strings.Contains(r.stderr, "must be USER:PASSWORD; ") {
+			if r.wantCode(t, 2); !strings.Contains(r.stderr, "must be USER:PASSWORD") {
 				t.Errorf("%s: %s", login, r.stderr)
 			}
 		}

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -214,6 +217,69 @@ func (in inputCase) check(t *testing.T, s *cloudtest.Standin, dir, outcome strin
 	v := s.Values("app")
 	if r.code == 0 && slices.Contains(stores, in.name) && v["KEY"] != planted {
 		t.Errorf("%s: reported as stored, and holds %v", outcome, v)
+	}
+}
+
+// KEY=VALUE in the place of a file's name is refused and not repeated; ./KEY=VALUE is a name.
+func TestValueInPlaceOfAFile(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	filetest.Put(t, dir, "KEY=odd name", "A=1\n")
+	for _, line := range []string{
+		"cloud secrets set app --skip --file KEY=pl4nted",
+		"cloud secrets set app --skip --file=KEY=pl4nted",
+		"cloud secrets set app --skip --value-file A=KEY=pl4nted",
+		"cloud secrets check app --file KEY=pl4nted",
+		"init bot --config KEY=pl4nted",
+		"init bot --catalog KEY=pl4nted --list-options",
+		"init bot --update --diff=KEY=pl4nted",
+		"init KEY=pl4nted --check",
+		"init KEY=pl4nted bot",
+		"schema config --catalog KEY=pl4nted",
+		"VBOT_CATALOG=KEY=pl4nted init --list-options",
+		"VBOT_CONFIG=KEY=pl4nted VBOT_TOKEN= cloud whoami",
+		"VBOT_CA_FILE=KEY=pl4nted cloud whoami",
+	} {
+		env := []string{"VBOT_TOKEN=x", "VBOT_API_URL=http://127.0.0.1:1"}
+		args := strings.Fields(line)
+		for strings.HasPrefix(args[0], "VBOT_") {
+			env, args = append(env, args[0]), args[1:]
+		}
+		for _, args := range [][]string{args, append(slices.Clone(args), "--json")} {
+			r := inProcess{env: env, dir: dir}.vbot(t, args...)
+			if r.code != 2 || strings.Contains(r.stdout+r.stderr, "pl4nted") {
+				t.Errorf("%s: exit code %d\n%s%s", line, r.code, r.stdout, r.stderr)
+			}
+		}
+	}
+	s := cloudtest.Bare(t, "vbot/"+version)
+	r := inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "app", "--skip", "--file",
+		"./KEY=odd name")
+	if r.code != 0 || s.Values("app")["A"] != "1" {
+		t.Errorf("exit code %d\n%s", r.code, r.stderr)
+	}
+}
+
+// A file of secrets that every user can read is noted. The modes that are not noted are right, or those of a
+// file system without modes.
+func TestFileThatOthersCanRead(t *testing.T) {
+	parallel(t)
+	if runtime.GOOS == "windows" {
+		skip(t, "files have no modes")
+	}
+	modes := map[os.FileMode]bool{0o644: true, 0o604: true, 0o600: false, 0o640: false, 0o777: false}
+	for mode, noted := range modes {
+		s, dir := cloudtest.Bare(t, "vbot/"+version), t.TempDir()
+		filetest.Put(t, dir, "s.env", plantedFile)
+		if err := os.Chmod(filepath.Join(dir, "s.env"), mode); err != nil {
+			t.Fatal(err)
+		}
+		r := inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "app", "--skip",
+			"--file", "s.env")
+		const note = "any user of this machine can read s.env: chmod 600 s.env\n"
+		if r.code != 0 || strings.Contains(r.stderr, note) != noted {
+			t.Errorf("%o: exit code %d\n%s", mode, r.code, r.stderr)
+		}
 	}
 }
 

@@ -231,7 +231,7 @@ func TestLineEndsOfGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range answer.Files {
-		if data, ok := after["target/"+f.Path]; ok && f.SHA256 != filetest.Sum(data) {
+		if data, ok := after["target/"+f.Path]; ok && string(f.SHA256) != filetest.Sum(data) {
 			t.Errorf("the hash of %s is not that of the file", f.Path)
 		}
 	}
@@ -678,7 +678,8 @@ func TestRestoringCommand(t *testing.T) {
 	r := vbot(t, dir, "init", "target", "--update")
 	r.wantCode(t, 0)
 	section(t, "update/update.txt", "deleted", r.transcript(dir))
-	_, line, _ := strings.Cut(strings.TrimSpace(r.stderr), "to restore what you deleted: ")
+	_, line, _ := strings.Cut(r.stderr, "to restore what you deleted: ")
+	line, _, _ = strings.Cut(line, "\n")
 	first, second, ok := strings.Cut(line, " | ")
 	if !ok {
 		t.Fatal(r.stderr)

@@ -107,6 +107,9 @@ def test_the_examples_of(document: str, vbot: Path) -> None:
             env["VBOT_TOKEN"] = TOKEN
         for block in examples(document):
             where = folder
+            if "--check --json" in block:  # a difference elsewhere must not fail this job for CI
+                with (folder / "assistant/README.md").open("a") as readme:
+                    readme.write("Mine.\n")
             if CHECKOUT.search(block):
                 where = checkout
                 if not checkout.exists():

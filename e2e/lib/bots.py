@@ -233,6 +233,7 @@ class Project:
             text, found = re.subn(rf"(?m)^#? ?{name}=.*$", f"{name}={value}", text)
             assert found == 1, f"{name} is in .env.example {found} times"
         (self.server / ".env").write_text(text)
+        (self.server / ".env").chmod(0o600)
 
     def bot(
         self,

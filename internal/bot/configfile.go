@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -43,6 +42,10 @@ func ParseConfig(name string, data []byte) (Values, report.Problems) {
 	return p.values, p.problems
 }
 
+// afterConfig are the keys that --dry-run --json prints after the configuration. A configuration file may
+// have them, and they mean nothing there.
+var afterConfig = []string{"files", "variables", "warnings"}
+
 // A configParser reads one configuration file.
 type configParser struct {
 	name           string
@@ -55,7 +58,12 @@ type configParser struct {
 
 // refuse adds a problem at the offset, in bytes.
 func (p *configParser) refuse(key string, offset int, format string, args ...any) {
-	p.problems.Add(key, "", "%s: %s", report.Place(p.name, p.data, offset), fmt.Sprintf(format, args...))
+	p.problems.AddAt(p.place(offset), key, format, args...)
+}
+
+// place returns the place of the offset, in bytes.
+func (p *configParser) place(offset int) report.Place {
+	return report.PlaceOf(p.name, p.data, offset)
 }
 
 // member reads a member of the object.
@@ -66,6 +74,7 @@ func (p *configParser) member(m report.Member) {
 		if m.Value[0] != '"' {
 			p.refuse(m.Key, m.ValueAt, "$schema: expected a string")
 		}
+	case slices.Contains(afterConfig, m.Key):
 	case m.Key == "generate_client":
 		p.generateClient(m)
 	case o == nil:
@@ -97,14 +106,14 @@ func (p *configParser) generateClient(m report.Member) {
 		return
 	}
 	if _, ok := p.values[OptClient]; !ok {
-		at := report.Place(p.name, p.data, m.ValueAt)
+		at := p.place(m.ValueAt)
 		p.values[OptClient] = Value{Text: ClientNone, Alias: m.Key, at: at}
 	}
 }
 
 // option reads the value of an option; null means that there is none.
 func (p *configParser) option(o *Option, m report.Member) {
-	p.given[o] = report.Place(p.name, p.data, m.At)
+	p.given[o] = p.place(m.At).String()
 	if string(m.Value) == "null" {
 		return
 	}
@@ -125,7 +134,7 @@ func (p *configParser) option(o *Option, m report.Member) {
 		v = Value{reported: true}
 		p.refuse(m.Key, m.ValueAt, "%s: expected %s", m.Key, expected)
 	}
-	v.at = report.Place(p.name, p.data, m.ValueAt)
+	v.at = p.place(m.ValueAt)
 	if m.Key != o.Key {
 		v.Alias = m.Key
 	}
@@ -146,12 +155,26 @@ func nearestKey(word string) string {
 	return keys[report.Nearest(strings.ReplaceAll(word, "-", "_"), names)]
 }
 
+// DescribeKey returns the description of a key of the configuration, and its values if they are fixed.
+func (Config) DescribeKey(key string) (about string, enum []string) {
+	o := ByKey(key)
+	if o == nil {
+		return "", nil
+	}
+	return o.Help, o.Allowed()
+}
+
 // Schema returns the JSON Schema of a configuration file, in which null means "not given". It
-// lists ids and real names where they are fixed.
+// lists ids and real names where they are fixed, and requires the services of the mode.
 func Schema(cat *catalog.Catalog) map[string]any {
 	properties := map[string]any{
-		"$schema":         map[string]any{"type": "string"},
-		"generate_client": map[string]any{"type": "boolean"},
+		"$schema": map[string]any{"type": "string", "description": "the address of this schema"},
+		"generate_client": map[string]any{
+			"type": "boolean", "description": "of pipecat init: whether there is a client",
+		},
+	}
+	for _, key := range afterConfig {
+		properties[key] = map[string]any{"description": "of --dry-run --json; means nothing here"}
 	}
 	for _, o := range Options {
 		words := o.Allowed()
@@ -174,5 +197,27 @@ func Schema(cat *catalog.Catalog) map[string]any {
 			}
 		}
 	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	return map[string]any{
+		"type":                 "object",
+		"properties":           properties,
+		"additionalProperties": false,
+		"allOf":                []any{servicesOf(ModeCascade), servicesOf(ModeRealtime)},
+	}
+}
+
+// servicesOf returns the part of the schema by which a file with the mode has the services of the mode.
+func servicesOf(mode string) map[string]any {
+	isMode := map[string]any{OptMode.Key: map[string]any{"const": mode}}
+	services := map[string]any{}
+	var keys []string
+	for _, o := range Options {
+		if o.mode == mode {
+			keys = append(keys, o.Key)
+			services[o.Key] = map[string]any{"type": "string"}
+		}
+	}
+	return map[string]any{
+		"if":   map[string]any{"properties": isMode, "required": []string{OptMode.Key}},
+		"then": map[string]any{"properties": services, "required": keys},
+	}
 }

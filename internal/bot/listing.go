@@ -11,19 +11,19 @@ import (
 
 // Sections is the JSON of a listing. With --describe-options=KIND it has one key.
 type Sections[T any] struct {
-	BotType    T            `json:"bot_type"`
-	Transports ByBotType[T] `json:"transports"`
-	STT        T            `json:"stt"`
-	LLM        T            `json:"llm"`
-	TTS        T            `json:"tts"`
-	Realtime   T            `json:"realtime"`
-	Video      T            `json:"video"`
+	BotType    T            `json:"bot_type" about:"types of bots"`
+	Transports ByBotType[T] `json:"transports" about:"by type of bot"`
+	STT        T            `json:"stt" about:"speech to text"`
+	LLM        T            `json:"llm" about:"language models"`
+	TTS        T            `json:"tts" about:"text to speech"`
+	Realtime   T            `json:"realtime" about:"speech to speech"`
+	Video      T            `json:"video" about:"video avatars"`
 }
 
 // ByBotType has the transports of each type of bot.
 type ByBotType[T any] struct {
-	Web       T `json:"web"`
-	Telephony T `json:"telephony"`
+	Web       T `json:"web" about:"for the web"`
+	Telephony T `json:"telephony" about:"for telephones"`
 }
 
 // A section is a part of a listing for people.
@@ -71,30 +71,28 @@ func bySection[T any](c *catalog.Catalog, botTypes T, list func([]*catalog.Servi
 
 // VariableInfo describes a variable in the JSON of --describe-options.
 type VariableInfo struct {
-	Name     string        `json:"name"`
-	Required bool          `json:"required"`
-	Unless   report.OrNull `json:"required_unless"`
-	With     report.OrNull `json:"required_with"`
-	Without  report.OrNull `json:"refused_with"`
-	Kind     string        `json:"kind"`
-	Default  report.OrNull `json:"default"`
-	Other    report.OrNull `json:"default_variable"`
-	Note     string        `json:"note"`
+	Name     string        `json:"name" about:"name of the variable"`
+	Required bool          `json:"required" about:"a bot needs it"`
+	Unless   report.OrNull `json:"required_unless" about:"variable that replaces it"`
+	With     report.OrNull `json:"required_with" about:"needed if this one is set"`
+	Without  report.OrNull `json:"refused_with" about:"refused if this one is set"`
+	Kind     string        `json:"kind" enum:"secret,id,model,voice,region,url,path" about:"kind of value"`
+	Default  report.OrNull `json:"default" about:"its value if unset"`
+	Other    report.OrNull `json:"default_variable" about:"variable whose value is the default"`
+	Note     string        `json:"note" about:"what it is"`
 }
 
 // ServiceInfo describes one id in the JSON of --describe-options.
 type ServiceInfo struct {
-	ID     string         `json:"id"`
-	Label  string         `json:"label"`
-	Names  []string       `json:"names"`
-	Env    []VariableInfo `json:"env"`
-	Extras []string       `json:"extras"`
-	Needs  []string       `json:"needs"`
-	Hosts  []string       `json:"hosts"`
-	// How the service gets the language of the conversation: told, fixed, auto or voice.
-	Language report.OrNull `json:"language"`
-	// The languages to choose from, or those that it is made for.
-	Languages []string `json:"languages"`
+	ID        string         `json:"id" about:"id in configuration files"`
+	Label     string         `json:"label" about:"name for people"`
+	Names     []string       `json:"names" about:"names that options take, too"`
+	Env       []VariableInfo `json:"env" about:"variables that it reads"`
+	Extras    []string       `json:"extras" about:"extras of pipecat-ai"`
+	Needs     []string       `json:"needs" about:"what else it needs"`
+	Hosts     []string       `json:"hosts" about:"hosts that it contacts"`
+	Language  report.OrNull  `json:"language" enum:"told,fixed,auto,voice,null" about:"how it gets one"`
+	Languages []string       `json:"languages" about:"those to choose from, or that it knows"`
 }
 
 // infoOf describes a service.

@@ -111,7 +111,7 @@ func TestDescriptionForPeople(t *testing.T) {
 func TestSchema(t *testing.T) {
 	schema := Schema(catalog.New())
 	properties := schema["properties"].(map[string]any)
-	const others = 3 // $schema, generate_client and enable_krisp
+	others := 3 + len(afterConfig) // $schema, generate_client and enable_krisp
 	if len(properties) != len(Options)+others || schema["additionalProperties"] != false {
 		t.Errorf("%d properties", len(properties))
 	}
@@ -122,8 +122,8 @@ func TestSchema(t *testing.T) {
 		"mode":            `{"anyOf":[{"enum":["cascade","realtime"]},{"type":"null"}],"description":"ca`,
 		"transports":      `{"anyOf":[{"items":{"enum":["rtc_hosted","daily","rtc_small","smallwebrtc",`,
 		"stt_service":     `{"anyOf":[{"enum":["stt_a","deepgram","deepgram_stt",`,
-		"generate_client": `{"type":"boolean"}`,
-		"$schema":         `{"type":"string"}`,
+		"generate_client": `{"description":"of pipecat init: whether there is a client","type":"boolean"}`,
+		"$schema":         `{"description":"the address of this schema","type":"string"}`,
 	} {
 		data, err := json.Marshal(properties[key])
 		if err != nil || !strings.HasPrefix(string(data), want) {

@@ -436,7 +436,7 @@ func (o *Option) AllowedIn(cat *catalog.Catalog) (all []string, line string) {
 		return o.Allowed(), ""
 	}
 	services := cat.List(o.Kind)
-	return catalog.IDs(services), catalog.FirstNames(services, showsAll(o.Kind))
+	return catalog.IDs(services), catalog.FirstNames("allowed", services, showsAll(o.Kind))
 }
 
 func showsAll(kind string) string { return "`vbot init --describe-options=" + kind + "` shows all" }

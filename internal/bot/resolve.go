@@ -75,8 +75,8 @@ func Resolve(cat *catalog.Catalog, values Values, dirName string) (Config, []Dro
 // refuse adds a problem with the option, and says where its value is.
 func (r *resolver) refuse(o *Option, format string, args ...any) *report.Problem {
 	message := fmt.Sprintf(format, args...)
-	if at := r.values[o].at; at != "" {
-		return r.problems.Add(o.Key, "", "%s: %s: %s", at, o.Key, message)
+	if at := r.values[o].at; at.Line > 0 {
+		return r.problems.AddAt(at, o.Key, "%s: %s", o.Key, message)
 	}
 	return r.problems.Add(o.Key, o.Where(), "%s", message)
 }

@@ -180,9 +180,12 @@ func (r *resolver) language() {
 		}
 		problem := r.refuse(blamed, "%s does not support the language %s", service.Label, tag)
 		problem.Allowed = catalog.IDs(others)
+		if blamed == OptLanguage {
+			problem.Allowed = service.Languages()
+		}
 		if len(others) > 0 {
 			all := "`vbot init --describe-options=" + o.Kind + " --json` has all languages"
-			problem.Names = catalog.FirstNames(others, all)
+			problem.Names = catalog.FirstNames("services that support it", others, all)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (r *resolver) unknownTransport(word string, flag bool) {
 		r.refuse(OptTransports, "the value is empty")
 	case word == BotWeb || word == BotTelephony || word == "phone":
 		ofKind := r.cat.Transports(word != BotWeb)
-		names := catalog.FirstNames(ofKind, showsAll(catalog.KindTransport))
+		names := catalog.FirstNames("allowed", ofKind, showsAll(catalog.KindTransport))
 		r.refuse(OptTransports, "%q is a kind of bot; %s", word, names)
 	case len(several) < 2:
 		r.unknown(OptTransports, "transport", word)

@@ -1,6 +1,10 @@
 package bot
 
-import "reflect"
+import (
+	"reflect"
+
+	"vbot/internal/report"
+)
 
 // A Value is a given value of an option. Which of Text, List and On counts depends on the option.
 type Value struct {
@@ -8,9 +12,9 @@ type Value struct {
 	List []string
 	On   bool
 
-	FromFlag bool   // from the command line, not from the configuration file
-	Alias    string // the option's name in `pipecat init`, if it was given by that name; or ""
-	at       string // its place in the configuration file: "bot.json:3:5"; "" if it is not from a file
+	FromFlag bool         // from the command line, not from the configuration file
+	Alias    string       // the option's name in `pipecat init`, if it was given by that name; or ""
+	at       report.Place // in the configuration file; zero if it is not from a file
 	// reported says that the value cannot be used, and that a problem was added for it.
 	reported bool
 }

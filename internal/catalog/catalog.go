@@ -114,7 +114,7 @@ func (s *Service) refuse(problems *report.Problems, line int, format string, arg
 	if line > 0 {
 		at += fmt.Sprintf(":%d", line)
 	}
-	problems.Add(at, at, format, args...)
+	problems.Add(at, at, format, args...).AtLine = report.Number(line)
 }
 
 // IDs returns the ids of services; it is never nil, because JSON would have null.
@@ -173,10 +173,10 @@ func (c *Catalog) OfModel(kind, model string) *Service {
 	return nil
 }
 
-// FirstNames returns the first names of as many services as fit on a line. others says where to
-// find the rest.
-func FirstNames(services []*Service, others string) string {
-	line := "allowed: "
+// FirstNames returns the first names of as many services as fit on a line, which begins with start. others
+// says where to find the rest.
+func FirstNames(start string, services []*Service, others string) string {
+	line := start + ": "
 	for i, s := range services {
 		if i > 0 {
 			line += ", "

@@ -121,7 +121,7 @@ func TestFirstNames(t *testing.T) {
 		2: "allowed: deepgram, assemblyai",
 		7: "allowed: deepgram, assemblyai, cartesia, elevenlabs, gladia, ... (and so on)",
 	} {
-		if got := FirstNames(services[:n], "and so on"); got != want {
+		if got := FirstNames("allowed", services[:n], "and so on"); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -54,7 +55,7 @@ func JSONOf(r report.Result) any {
 	return r
 }
 
-// A Document is a result that is JSON even without --json.
+// A Document is a result that is JSON even without --json. Its form is fixed: it has no warnings.
 type Document struct{ Value any }
 
 // Text prints the document.
@@ -78,29 +79,47 @@ type Args struct {
 type Arg struct {
 	Name     string // as problems name it: "key"
 	Optional bool
+	Repeated bool // the last one: it may be given several times
 	// Check returns what is wrong with the argument, or ""; nil if it may have any value but "". Messages
 	// never repeat an argument, which may be a misplaced secret.
 	Check func(text string) string
 }
 
+// fault returns what is wrong with a text that was given for the argument, or "".
+func (a Arg) fault(text string) string {
+	switch {
+	case text == "":
+		return "must not be empty"
+	case a.Check != nil:
+		return a.Check(text)
+	}
+	return ""
+}
+
 // check returns what is wrong with the arguments. command is the command as typed.
 func (a Args) check(command string, args []string) (problems report.Problems) {
+	isRepeated := false
 	for i, arg := range a.Named {
-		field, where := arg.Name, strings.ToUpper(arg.Name)
-		switch {
-		case i >= len(args) && !arg.Optional:
-			problems.Add(field, where, "missing").Usage = true
-		case i >= len(args):
-		case args[i] == "":
-			problems.Add(field, where, "must not be empty")
-		case arg.Check != nil:
-			if fault := arg.Check(args[i]); fault != "" {
-				problems.Add(field, where, "%s", fault)
+		isRepeated = arg.Repeated
+		given := args[min(i, len(args)):]
+		if len(given) == 0 && !arg.Optional {
+			problems.Add(arg.Name, strings.ToUpper(arg.Name), "missing").Usage = true
+		}
+		if len(given) > 1 && !arg.Repeated {
+			given = given[:1]
+		}
+		for n, text := range given {
+			where := strings.ToUpper(arg.Name)
+			if len(given) > 1 {
+				where += fmt.Sprintf(" %d", n+1)
+			}
+			if fault := arg.fault(text); fault != "" {
+				problems.Add(arg.Name, where, "%s", fault)
 			}
 		}
 	}
 	switch {
-	case a.Rest || len(args) <= len(a.Named):
+	case a.Rest || isRepeated || len(args) <= len(a.Named):
 	case len(a.Named) == 0:
 		problems.Add("arguments", "", "%s takes no arguments, got %d", command, len(args)).Usage = true
 	default:
@@ -127,6 +146,16 @@ func WithPages(files fs.FS, root *Command) *Command {
 	}
 	add(root, "")
 	return root
+}
+
+// names returns the names of the commands below this one, without help topics.
+func (c *Command) names() (names []string) {
+	for _, sub := range c.Sub {
+		if !sub.Topic {
+			names = append(names, sub.Name)
+		}
+	}
+	return names
 }
 
 // typedAfter returns the command as typed below its parent: "vbot cloud login" below "vbot cloud".

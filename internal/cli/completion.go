@@ -7,8 +7,8 @@ import (
 
 // A Completion is a word that completes what is typed, or AnyFile or AnyDir.
 type Completion struct {
-	Word  string `json:"word"`
-	About string `json:"about"` // a description, or ""
+	Word  string `json:"word" about:"the word, or :files or :dirs for any name"`
+	About string `json:"about" about:"what it is, or empty"`
 }
 
 // The shell completes these itself; see templates/completion.

@@ -9,10 +9,10 @@ import (
 
 // A HelpPage is the JSON of a help page.
 type HelpPage struct {
-	Command  string   `json:"command"`
-	Page     string   `json:"page"`
-	Commands []string `json:"commands"`
-	Options  []Option `json:"options"`
+	Command  string   `json:"command" about:"the command as typed"`
+	Page     string   `json:"page" about:"text of the page"`
+	Commands []string `json:"commands" about:"names of the commands below it"`
+	Options  []Option `json:"options" about:"options of the command"`
 }
 
 // Text prints the page.
@@ -21,9 +21,7 @@ func (h HelpPage) Text(out *report.Printer) { out.Print(h.Page) }
 // helpPage returns the help page and, for scripts, its parts.
 func (inv *invocation) helpPage(flags *Flags) HelpPage {
 	out := HelpPage{Command: inv.path, Page: inv.page(flags), Commands: []string{}, Options: []Option{}}
-	for _, c := range inv.command.Sub {
-		out.Commands = append(out.Commands, c.Name)
-	}
+	out.Commands = append(out.Commands, inv.command.names()...)
 	if strings.Contains(inv.command.page, optionsMark) {
 		for _, o := range flags.options {
 			out.Options = append(out.Options, *o)

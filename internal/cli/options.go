@@ -24,11 +24,11 @@ type Flags struct {
 	section int                // the section of the help page for the next option
 
 	// What the command line gives.
-	json    bool
-	noInput bool
-	given   map[*Option]string // the options that were given, with their last values
-	notes   []string           // messages that do not stop the command, such as about repeated options
-	wanting string             // the last option, if its value is missing, or ""
+	json     bool
+	noInput  bool
+	given    map[*Option]string // the options that were given, with their last values
+	warnings []report.Warning   // such as about repeated options
+	wanting  string             // the last option, if its value is missing, or ""
 	// earlyExit runs instead of the command if an option asks for it; nil if none does.
 	earlyExit RunnerFunc
 }
@@ -49,9 +49,9 @@ func newFlags(inv *invocation) *Flags {
 
 // An Option is an option as the help page shows it.
 type Option struct {
-	Names       []string `json:"names"` // as typed: "-n", "--name"
-	Placeholder string   `json:"value"` // of its value: "NAME"; "" for a switch
-	About       string   `json:"about"`
+	Names       []string `json:"names" about:"as typed: -n, --name"`
+	Placeholder string   `json:"value" about:"placeholder of its value; empty for a switch"`
+	About       string   `json:"about" about:"what it does"`
 
 	Key string `json:"-"` // its name in problems; by default the long one, without hyphens
 	// Repeatable says that all its values count, not only the last one.
@@ -75,8 +75,9 @@ type Option struct {
 // A value is the flag.Value of an option.
 type value struct {
 	put        func(text string) error
-	standalone bool   // the value may be left out, and is given only as --x=v
-	accepts    string // describes the accepted values; "" if Allowed of the option lists them
+	standalone bool // the value may be left out, and is given only as --x=v
+	// fault says what is wrong with a text that put refuses; nil if Allowed lists what it takes.
+	fault func(text string) string
 	// recognize is for a value that was typed after a space: it returns the value that next means, or "" if
 	// next is an argument. It may be nil unless standalone.
 	recognize func(next string) string
@@ -129,7 +130,7 @@ func (f *Flags) Func(names, placeholder, about string, put func(text string)) *O
 func boolean(on bool, put func(bool)) value {
 	return value{
 		standalone: true,
-		accepts:    "true or false",
+		fault:      func(string) string { return "must be true or false" },
 		recognize:  truth,
 		put: func(text string) error {
 			is, err := strconv.ParseBool(text)
@@ -177,16 +178,18 @@ func (f *Flags) ToggleFunc(names, about string, put func(on bool)) *Option {
 // Ignored registers an option of another tool that has no effect here. why is for the help page and for a
 // note when it is given.
 func (f *Flags) Ignored(name, why string) {
-	note := func(bool) { f.notes = append(f.notes, dashed(name)+" has no effect: "+why) }
-	f.add(name, "", "ignored: "+why, boolean(true, note)).ignored = true
+	warning := report.Warning{Field: name, Message: dashed(name) + " has no effect: " + why}
+	warn := func(bool) { f.warnings = append(f.warnings, warning) }
+	f.add(name, "", "ignored: "+why, boolean(true, warn)).ignored = true
 }
 
 // An OptionalValueFlag is an option whose value may be left out, such as --wait and --wait=30s.
 type OptionalValueFlag struct {
 	Name, Placeholder, About string
 
-	Accepts string                  // describes the accepted values; "" if Allowed of the option lists them
-	Put     func(text string) error // gets "true" if there is no value
+	Put func(text string) error // gets "true" if there is no value
+	// Fault says what is wrong with a text that Put refuses; nil if Allowed lists what it takes.
+	Fault func(text string) string
 	// Recognize is for a value that was typed after a space by mistake: it returns the value that the word
 	// means, or "" if the word is an argument.
 	Recognize func(word string) string
@@ -197,7 +200,7 @@ func (f *Flags) OptionalValue(o OptionalValueFlag) *Option {
 	return f.add(o.Name, o.Placeholder, o.About, value{
 		put:        o.Put,
 		standalone: true,
-		accepts:    o.Accepts,
+		fault:      o.Fault,
 		recognize:  func(next string) string { return cmp.Or(o.Recognize(next), truth(next)) },
 	})
 }

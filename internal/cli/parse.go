@@ -103,12 +103,15 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 	if typed == "" && isPath && !isLeftOut { // Path would return Env.Dir
 		return taken, refuse("missing value")
 	}
+	if fault := report.AssignmentFault(typed); fault != "" && o.Placeholder == "FILE" {
+		return taken, refuse(fault)
+	}
 	if f.set.Parse(args[:taken]) == nil {
 		return taken, f.checkRepeated(o, typed)
 	}
 	f.json = f.json || name == "json" // a caller that misspells its value still expects JSON
-	if v.accepts != "" {
-		return taken, refuse("must be " + v.accepts)
+	if v.fault != nil {
+		return taken, refuse(v.fault(typed))
 	}
 	all, _ := o.Allowed()
 	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))
@@ -125,9 +128,10 @@ func (f *Flags) checkRepeated(o *Option, typed string) *report.Problem {
 	if o.Once != "" {
 		return &report.Problem{Field: o.Key, Where: o.long(), Message: "given twice; " + o.Once}
 	}
-	note := o.long() + " is given more than once; only the last value counts"
-	if !slices.Contains(f.notes, note) {
-		f.notes = append(f.notes, note)
+	const only = " is given more than once; only the last value counts"
+	warning := report.Warning{Field: o.Key, Message: o.long() + only}
+	if !slices.Contains(f.warnings, warning) {
+		f.warnings = append(f.warnings, warning)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ func newInvocation(root *Command) *invocation {
 // Run runs the command of the tree that args name, prints its result or failure, and returns the exit
 // code. It does not exit itself, so that every defer runs; a second signal does.
 func Run(ctx context.Context, root *Command, args []string, e *Env) int {
+	e.Warnings = &[]report.Warning{}
 	result, err := newInvocation(root).dispatch(ctx, args, e)
 	if notPrinted := e.print(result, err); err == nil {
 		err = notPrinted
@@ -57,6 +58,9 @@ func (e *Env) print(result report.Result, err error) error {
 	}
 	if err != nil {
 		v = report.As(err).JSON(v)
+	}
+	if _, isDocument := result.(Document); v != nil && (err != nil || !isDocument) {
+		v = report.Joined{v, report.Warnings{Warnings: *e.Warnings}}
 	}
 	if e.JSON && v != nil {
 		out.Stdout = nil
@@ -89,15 +93,11 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	case len(problems) > 0:
 		return nil, &report.Failure{Code: report.Usage, Problems: problems}
 	case runner == nil:
-		var names []string
-		for _, sub := range inv.command.Sub {
-			names = append(names, sub.Name)
-		}
-		list := strings.Join(names, ", ")
+		list := strings.Join(inv.command.names(), ", ")
 		return nil, report.Usagef("missing command (%s); see `%s --help`", list, inv.path)
 	}
-	for _, note := range flags.notes {
-		e.Note("%s", note)
+	for _, w := range flags.warnings {
+		e.Warn(w.Field, "", "%s", w.Message)
 	}
 	if e.HandleSignals && !inv.command.EndsAtOnce {
 		ctx = untilSignal(ctx, e)
@@ -154,7 +154,11 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 	if inv.command != inv.root {
 		inv.root.New(flags) // --version works everywhere
 	}
-	asJSON := flags.Bool("json", "print the result as JSON", &flags.json)
+	printJSON := boolean(true, func(on bool) { flags.json = on })
+	printJSON.fault = func(string) string { return "takes no list of fields; it prints all" }
+	asJSON := flags.add("json", "", "print the result as JSON", printJSON)
+	flags.named["no-json"] = asJSON
+	flags.set.Var(boolean(false, func(on bool) { flags.json = on }), "no-json", "")
 	noInput := flags.add("no-input", "", "never ask", boolean(true, func(on bool) { flags.noInput = on }))
 	flags.options = nil // only one page shows --version, and these two come last
 	if inv.command.New != nil {

@@ -109,7 +109,10 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 		stderr string
 	}{
 		{line: "greet Ann", stdout: "hello Ann\n", stderr: "that was Ann\n"},
-		{line: "greet Ann --json", stdout: "{\n  \"name\": \"Ann\"\n}\n", stderr: "that was Ann\n"},
+		{
+			line: "greet Ann --json", stdout: "{\n  \"name\": \"Ann\",\n  \"warnings\": []\n}\n",
+			stderr: "that was Ann\n",
+		},
 		{
 			line: "greet Ann --fail late", code: 3,
 			stdout: "hello Ann\n", stderr: "that was Ann\nerror: too late\n",
@@ -127,7 +130,7 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 		{line: "greet", code: 2, stderr: "error: NAME: missing\n"},
 		{line: "greet a b", code: 2, stderr: "error: tool greet takes at most 1 argument, got 2\n"},
 		{line: "", code: 2, stderr: "tool greets.\n"},
-		{line: "--json", code: 2, stderr: "error: missing command (greet, weather); see `tool --help`\n"},
+		{line: "--json", code: 2, stderr: "error: missing command (greet); see `tool --help`\n"},
 		{line: "gret", code: 2, stderr: "error: unknown command \"gret\" (did you mean `tool greet`?); " +
 			"see `tool --help`\n"},
 		{
@@ -180,7 +183,8 @@ func TestFailureInJSON(t *testing.T) {
   },
   "result": {
     "name": "Ann"
-  }
+  },
+  "warnings": []
 }
 `
 	if stdout != want || code != 3 {

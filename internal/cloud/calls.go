@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -38,6 +37,9 @@ func (c *Client) organizations(ctx context.Context) (names []string, err error) 
 	return names, err
 }
 
+// checkAddress ends the description of a response that is not of the API.
+const checkAddress = "; check VBOT_API_URL if it is set"
+
 type organizationList struct {
 	payload
 	Organizations []payload `json:"organizations"`
@@ -45,7 +47,7 @@ type organizationList struct {
 
 func (l *organizationList) incomplete() string {
 	if l.Organizations == nil || l.Message != "" {
-		return cmp.Or(l.complaint(), "no organizations")
+		return cmp.Or(l.complaint(), "not a list of organizations"+checkAddress)
 	}
 	for _, o := range l.Organizations {
 		// The name becomes part of paths, and is shown.
@@ -115,7 +117,7 @@ type secretList struct {
 func (l *secretList) incomplete() string {
 	isNameless := func(e Entry) bool { return e.Name == "" }
 	if l.Message != "" || l.Sets == nil || slices.ContainsFunc(l.Sets, isNameless) {
-		return cmp.Or(l.complaint(), "no names of secrets")
+		return cmp.Or(l.complaint(), "not a list of secrets"+checkAddress)
 	}
 	return ""
 }
@@ -156,7 +158,7 @@ type setKey struct {
 
 func (s *Set) incomplete() string {
 	if s.Secrets == nil || slices.ContainsFunc(s.Secrets, func(k setKey) bool { return k.Name == "" }) {
-		return "no names of keys"
+		return "not a list of keys" + checkAddress
 	}
 	return ""
 }
@@ -257,10 +259,11 @@ func (c *Client) prune(ctx context.Context, set, key string) error {
 	return err
 }
 
-// WaitReady polls until the secret that was stored is ready, for at most limit. It returns
-// the last status, "" if there was none.
-func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration) (status string, err error) {
-	name := stored.Name
+// WaitReady polls until the secret is ready, for at most limit. It returns the last status, "" if there was
+// none. soFar begins the message of a failure: "app is stored, but".
+func (c *Client) WaitReady(
+	ctx context.Context, wanted Ref, limit time.Duration, soFar string,
+) (status string, err error) {
 	timed, cancel := c.WithTimeout(ctx, limit) // for a response that never comes
 	defer cancel()
 	began := c.Now()
@@ -272,52 +275,48 @@ func (c *Client) WaitReady(ctx context.Context, stored Ref, limit time.Duration)
 			if status != "" {
 				is = "its status is " + status
 			}
-			return status, &report.Failure{
-				Code:      report.Timeout,
-				Retryable: true,
-				Message:   fmt.Sprintf("%s is stored, but not ready after %v; %s", name, limit, is),
-				Hint:      "`vbot cloud secrets list` shows its status",
-			}
+			f := c.Errorf(report.Timeout, "%s not ready after %v; %s", soFar, limit, is)
+			f.Retryable = true
+			f.Hint = "to wait again: vbot cloud secrets wait " + wanted.Name
+			return status, f
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
 		if err == nil {
-			now, err = c.state(timed, stored)
+			now, err = c.state(timed, wanted)
 		}
 		switch {
 		case ctx.Err() != nil:
 			return status, &report.Failure{
 				Code:      report.Interrupted,
 				Retryable: true,
-				Message:   "interrupted; " + name + " is stored, but it may not be ready",
+				Message:   "interrupted; " + soFar + " it may not be ready",
 			}
 		case timed.Err() != nil, report.HasCode(err, report.NotFound), err == nil && now == nil:
 			continue // a new secret may take a moment to appear
 		case err != nil:
-			return status, report.Reword(err, "%s is stored, but it may not be ready: %v", name, err)
+			return status, report.Reword(err, "%s it may not be ready: %v", soFar, err)
 		}
 		status = now.Status
-		other := now.contradicts(stored)
+		other := now.contradicts(wanted)
 		switch {
 		case other != "":
-			const otherwise = "%s is stored, but the API lists it with %s"
-			return status, report.Errorf(report.Failed, otherwise, name, other)
-		case status == "ready":
-			c.Note("%s is ready", name)
+			return status, c.Errorf(report.Failed, "%s the API lists it with %s", soFar, other)
+		case status == StatusReady:
+			c.Note("%s is ready", wanted.Name)
 			return status, nil
-		case status == "failed":
-			return status, report.Errorf(report.Failed, "%s is stored, but %s", name, now.failed())
+		case status == StatusFailed:
+			return status, c.Errorf(report.Failed, "%s %s", soFar, now.Failed())
 		}
 	}
 }
 
-// state reads what the API says about a secret that was stored. It returns nil if the listing has none of
-// that name.
-func (c *Client) state(ctx context.Context, stored Ref) (*Entry, error) {
-	if stored.Type == TypeImagePull {
-		return c.Find(ctx, stored.Name)
+// state reads what the API says about a secret. It returns nil if the listing has none of that name.
+func (c *Client) state(ctx context.Context, wanted Ref) (*Entry, error) {
+	if wanted.Type != TypeSet {
+		return c.Find(ctx, wanted.Name)
 	}
-	set, err := c.get(ctx, stored)
+	set, err := c.get(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}

@@ -126,21 +126,21 @@ func TestContradictions(t *testing.T) {
 		{remove, "DELETE", `{"hello":"world"}`, "its status is missing"},
 
 		{list, "GET", `{"sets":[]}`, ""},
-		{list, "GET", `{"hello":"world"}`, "no names of secrets"},
-		{list, "GET", `null`, "no names of secrets"},
-		{list, "GET", `{"sets":[{"region":"us-west"}]}`, "no names of secrets"},
+		{list, "GET", `{"hello":"world"}`, "not a list of secrets" + checkAddress},
+		{list, "GET", `null`, "not a list of secrets" + checkAddress},
+		{list, "GET", `{"sets":[{"region":"us-west"}]}`, "not a list of secrets" + checkAddress},
 		{list, "GET", `{"sets":[],"errorMessage":"backend down"}`, "error: backend down"},
 		{list, "GET", `{"errorMessage":"backend down"}`, "error: backend down"},
 		{get, "GET", `{"secrets":[]}`, ""},
-		{get, "GET", `{"hello":"world"}`, "no names of keys"},
-		{get, "GET", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "no names of keys"},
+		{get, "GET", `{"hello":"world"}`, "not a list of keys" + checkAddress},
+		{get, "GET", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "not a list of keys" + checkAddress},
 		{get, "GET", `{"secrets":[],"type":"imagePullSecret"}`, "type imagePullSecret instead of secret"},
 
 		{regions, "GET", `{"regions":[{"code":"us-west"}]}`, ""},
 		{regions, "GET", `{"errorMessage":"backend down"}`, "error: backend down"},
 		{regions, "GET", `{"regions":[{"code":"a\nb"}]}`, "a code that cannot be shown"},
 		{organizations, "GET", `{"organizations":[]}`, ""},
-		{organizations, "GET", `{"hello":"world"}`, "no organizations"},
+		{organizations, "GET", `{"hello":"world"}`, "not a list of organizations" + checkAddress},
 		{organizations, "GET", `{"organizations":[],"errorMessage":"backend down"}`, "error: backend down"},
 		{
 			organizations, "GET", `{"organizations":[{"name":"acme"},{"name":"a/b"}]}`,
@@ -467,7 +467,8 @@ func TestWaitReady(t *testing.T) {
 		if c.setup != nil {
 			c.setup(b.api)
 		}
-		status, err := b.WaitReady(context.Background(), stored, 20*time.Second)
+		soFar := stored.Name + " is stored, but"
+		status, err := b.WaitReady(context.Background(), stored, 20*time.Second, soFar)
 		var pauses []int
 		for _, pause := range b.api.Clock.Pauses {
 			pauses = append(pauses, int(pause.Seconds()))
@@ -490,9 +491,9 @@ func TestWaitReady(t *testing.T) {
 func TestWaitReadyEnds(t *testing.T) {
 	b := newFreeBench(t)
 	b.api.Misbehave("GET", b.api.Clock.Hang(10*time.Second))
-	_, err := b.WaitReady(context.Background(), app, 5*time.Second)
+	_, err := b.WaitReady(context.Background(), app, 5*time.Second, "app is stored, but")
 	if f := report.As(err); f.Code != report.Timeout || !f.Retryable ||
-		f.Hint != "`vbot cloud secrets list` shows its status" {
+		f.Hint != "to wait again: vbot cloud secrets wait app" {
 		t.Errorf("%+v", f)
 	}
 	for name, interrupt := range map[string]func(b *bench, cancel func()){
@@ -508,7 +509,7 @@ func TestWaitReadyEnds(t *testing.T) {
 		b.WithTimeout = context.WithTimeout // it ends immediately
 		ctx, cancel := context.WithCancel(context.Background())
 		interrupt(b, cancel)
-		_, err := b.WaitReady(ctx, app, time.Minute)
+		_, err := b.WaitReady(ctx, app, time.Minute, "app is stored, but")
 		if f := report.As(err); f.Code != report.Interrupted || !f.Retryable ||
 			f.Message != "interrupted; app is stored, but it may not be ready" {
 			t.Errorf("%s: %+v", name, f)

@@ -41,10 +41,12 @@ type Client struct {
 	system.System
 	Base         *url.URL
 	Organization string        // "" for a private API key, which belongs to one organization
+	named        string        // where the organization was named: an option, a variable or a file
 	TryTimeout   time.Duration // for one request with its response
 	CallTimeout  time.Duration // for a request with all its tries
 	TokenFrom    string        // a variable, a file, or ""
 
+	answered  int // the status of the response to the last request; 0 if there was none
 	token     secret.Value
 	tokenGood bool     // the API has accepted the token
 	doing     string   // overrides the description of each request in messages, unless it is ""
@@ -67,6 +69,7 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 		Base:        base,
 		TryTimeout:  tryTimeout,
 		CallTimeout: callTimeout,
+		named:       "--organization",
 		publicNames: map[string]bool{},
 	}
 	dialer := &net.Dialer{Timeout: dialTimeout}
@@ -98,9 +101,28 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 		OnProxyConnectResponse: refusal,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    dialTimeout,
-		TLSClientConfig:        &tls.Config{RootCAs: roots, GetClientCertificate: noCertificate},
+		TLSClientConfig: &tls.Config{
+			RootCAs:              roots,
+			MinVersion:           tls.VersionTLS12,
+			GetClientCertificate: noCertificate,
+		},
 	}
 	return c
+}
+
+// Limit sets how long a request may take with all its tries; 0 for the default.
+func (c *Client) Limit(d time.Duration) {
+	if d > 0 {
+		c.CallTimeout = d
+		c.TryTimeout = max(tryTimeout, d/maxTries)
+	}
+}
+
+// Errorf returns a failure about what the API answered, with the status of its last response.
+func (c *Client) Errorf(code, format string, args ...any) *report.Failure {
+	f := report.Errorf(code, format, args...)
+	f.HTTPStatus = c.answered
+	return f
 }
 
 // isPersonal reports whether the token belongs to a person, who may be in several

@@ -183,8 +183,8 @@ func isNameTaken(data []byte) bool {
 
 // checkOrganization returns the hint to check the organization at its source.
 func (c *Client) checkOrganization() string {
-	if c.Organization != "" && c.Organization == c.Getenv("VBOT_ORGANIZATION") {
-		return "check VBOT_ORGANIZATION (" + c.Organization + ")"
+	if c.named == "--organization" {
+		return "check --organization"
 	}
-	return "check --organization"
+	return "check the organization in " + c.named + " (" + c.Organization + ")"
 }

@@ -339,15 +339,20 @@ func TestNotFound(t *testing.T) {
 
 // The hint names the source of what is wrong: an option or a variable; a variable or a file.
 func TestSourcesInHints(t *testing.T) {
-	for _, c := range []struct{ organization, variable, want string }{
-		{"acme", "acme", "check VBOT_ORGANIZATION (acme), or use a token that has the permission"},
-		{"acme", "beta", "check --organization, or use a token that has the permission"},
-		{"acme", "", "check --organization, or use a token that has the permission"},
-		{"", "", "check --organization, or use a token that has the permission"},
+	for _, c := range []struct{ option, variable, want string }{
+		{"", "acme", "check the organization in VBOT_ORGANIZATION (acme)"},
+		{"acme", "acme", "check --organization"},
+		{"acme", "beta", "check --organization"},
+		{"acme", "", "check --organization"},
+		{"", "", "check --organization"},
 	} {
 		b := newFreeBench(t)
-		b.System = b.system(map[string]string{"VBOT_ORGANIZATION": c.variable})
-		b.Organization = c.organization
+		signedIn, problems := Open(b.system(map[string]string{"VBOT_ORGANIZATION": c.variable}), c.option)
+		if problems != nil {
+			t.Fatal(problems)
+		}
+		b.Organization, b.named = signedIn.Organization, signedIn.named
+		c.want += ", or use a token that has the permission"
 		b.api.Misbehave("GET", cloudtest.Status(403, "X", "no"))
 		_, err := b.List(context.Background(), "")
 		if got := report.As(err).Hint; got != c.want {

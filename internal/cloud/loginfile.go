@@ -30,7 +30,11 @@ type LoginFile struct{ Path string }
 
 // FindLoginFile returns the file in which login stores the token, whether it exists or not.
 func FindLoginFile(s system.System) (LoginFile, error) {
-	if path := s.Getenv("VBOT_CONFIG"); path != "" {
+	path := s.Getenv("VBOT_CONFIG")
+	if fault := report.AssignmentFault(path); fault != "" {
+		return LoginFile{}, report.One(report.InvalidConfig, "VBOT_CONFIG", "VBOT_CONFIG", "%s", fault)
+	}
+	if path != "" {
 		return LoginFile{s.Path(path)}, nil
 	}
 	dir, err := os.UserConfigDir()
@@ -38,8 +42,8 @@ func FindLoginFile(s system.System) (LoginFile, error) {
 		err = fmt.Errorf("%s is a relative path", dir)
 	}
 	if err != nil {
-		const noDirectory = "cannot find your configuration directory: %v; set VBOT_CONFIG to a file"
-		f := report.Errorf(report.IO, noDirectory, err)
+		const noDirectory = "your configuration directory is unknown; set VBOT_CONFIG to a file"
+		f := report.Errorf(report.IO, noDirectory)
 		f.Err = err
 		return LoginFile{}, f
 	}
@@ -81,8 +85,8 @@ func (f LoginFile) parse() (s Login, info fs.FileInfo, err error) {
 	return s, info, nil
 }
 
-// CheckOwned returns an error if the file exists, but is not a regular file that login wrote: vbot must
-// not replace or remove it.
+// CheckOwned returns an error if the file exists, but is not a regular file of this user that login wrote:
+// vbot must not replace or remove it.
 func (f LoginFile) CheckOwned() error {
 	info, err := os.Lstat(f.Path)
 	if err != nil {
@@ -90,6 +94,9 @@ func (f LoginFile) CheckOwned() error {
 	}
 	if !info.Mode().IsRegular() {
 		return errNotRegular
+	}
+	if err := own(info); err != nil {
+		return err
 	}
 	s, _, err := f.parse()
 	if err == nil && s.Token == "" {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"vbot/internal/report"
 )
@@ -43,7 +44,7 @@ var (
 
 // A diagnosis is one kind of connectionError. In its texts, {at} is the server or the proxy, {check} is
 // what to check if that may be the wrong one, {api} is the API's host, {name} the host that was looked up,
-// and {errno} the text of the operating system.
+// {errno} the text of the operating system, and {limit} how long vbot waited.
 type diagnosis struct {
 	is      func(*connectionError) bool
 	outcome outcome
@@ -56,7 +57,7 @@ var diagnoses = []diagnosis{
 	{isUnknownHost, final, "{at} cannot be found", "{check}"},
 	{isDNSTimeout, later, noAddress, "check the network"}, // it has already taken long
 	{isDNS, again, noAddress, "check the network"},
-	{isTimeout, timeout, "{at} did not answer in time", ""},
+	{isTimeout, timeout, "{at} did not answer within {limit}", ""},
 
 	{isExpired, final, certificate + "has expired, or is not valid yet", checkClock},
 	{isOtherHost, final, certificate + "is for another host", "{check}"},
@@ -83,9 +84,10 @@ const (
 	proxyHint   = "check HTTPS_PROXY, and its user and password if it has any"
 )
 
-// noResponse returns the fault of a request without a complete response. sent says that the request
-// may have been sent, and byProxy that vbot reached only the proxy.
-func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
+// noResponse returns the fault of a request without a complete response. limit is how long vbot waited for
+// it, unless it could not connect. sent says that the request may have been sent, and byProxy that vbot
+// reached only the proxy.
+func (c *Client) noResponse(err error, limit time.Duration, sent, byProxy bool) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f // from the transport
 	}
@@ -99,8 +101,16 @@ func (c *Client) noResponse(err error, sent, byProxy bool) *fault {
 	if e.dns != nil {
 		name = e.dns.Name
 	}
+	if isDial(e) || !errors.Is(err, context.DeadlineExceeded) {
+		limit = min(limit, dialTimeout) // connecting has a limit of its own
+	}
+	precision := 10 * time.Millisecond
+	if limit > time.Second {
+		precision = time.Second
+	}
 	text := strings.NewReplacer(
-		"{at}", at, "{check}", check, "{api}", c.Base.Host, "{name}", name, "{errno}", e.errno.Error())
+		"{at}", at, "{check}", check, "{api}", c.Base.Host, "{name}", name, "{errno}", e.errno.Error(),
+		"{limit}", limit.Round(precision).String())
 	d := diagnoses[slices.IndexFunc(diagnoses, func(d diagnosis) bool { return d.is(e) })]
 	f := &fault{retryNow: d.outcome.retryNow}
 	f.Failure = report.Failure{

@@ -70,7 +70,7 @@ var noResponseCases = []noResponseCase{
 	},
 	{
 		err:      dialTimedOut,
-		message:  "api.example.com did not answer in time",
+		message:  "api.example.com did not answer within 10s",
 		code:     report.Timeout,
 		retryNow: true,
 		later:    true,
@@ -78,7 +78,7 @@ var noResponseCases = []noResponseCase{
 	{
 		err:      dialTimedOut,
 		proxy:    true,
-		message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not answer in time",
+		message:  "the proxy proxy.example.com:3128 (HTTPS_PROXY) did not answer within 10s",
 		code:     report.Timeout,
 		retryNow: true,
 		later:    true,
@@ -86,7 +86,7 @@ var noResponseCases = []noResponseCase{
 	{
 		err:      context.DeadlineExceeded,
 		sent:     true,
-		message:  "api.example.com did not answer in time",
+		message:  "api.example.com did not answer within 30s",
 		code:     report.Timeout,
 		retryNow: true,
 		later:    true,
@@ -245,7 +245,7 @@ func TestNoAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e := c.noResponse(k.err, k.sent, k.proxy)
+		e := c.noResponse(k.err, tryTimeout, k.sent, k.proxy)
 		if e.Message != k.message || e.Code != k.code || e.retryNow != k.retryNow || e.Retryable != k.later ||
 			e.Unsure != k.unsure || e.HTTPStatus != 0 {
 			t.Errorf("%v: %+v", k.err, e)
@@ -324,7 +324,7 @@ func TestInsecureSignatures(t *testing.T) {
 		got := ""
 		if _, err := leaf.Verify(options); err != nil {
 			c := New(&url.URL{Scheme: "https", Host: "api.example.com"}, nil, test)
-			got = c.noResponse(&tls.CertificateVerificationError{Err: err}, false, false).Message
+			got = c.noResponse(&tls.CertificateVerificationError{Err: err}, 0, false, false).Message
 		}
 		if got != chain.want {
 			t.Errorf("%s: %q, want %q", chain.name, got, chain.want)

@@ -77,6 +77,12 @@ const (
 	KindImagePull = "image_pull_secret"
 )
 
+// Statuses of secrets. The API may have others.
+const (
+	StatusReady  = "ready"
+	StatusFailed = "failed"
+)
+
 // SourceReferenced marks a set that refers to a Kubernetes Secret in the organization's
 // own cluster. The API knows neither its keys nor its values.
 const SourceReferenced = "referenced"
@@ -86,8 +92,8 @@ func (r *payload) incomplete() string {
 	switch {
 	case r.Name == "":
 		return "no name"
-	case r.Status == "failed":
-		return r.failed()
+	case r.Status == StatusFailed:
+		return r.Failed()
 	}
 	return r.complaint()
 }
@@ -100,7 +106,7 @@ func (r *payload) complaint() string {
 	return "error: " + r.Message
 }
 
-// failed says that the status is failed, and why if the API said so.
-func (r *payload) failed() string {
+// Failed says that the status is failed, and why if the API said so.
+func (r *payload) Failed() string {
 	return strings.TrimSuffix("its status is failed: "+r.Message, ": ")
 }

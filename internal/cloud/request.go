@@ -51,7 +51,7 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 	defer cancel()
 	unsure := false // a try may have taken effect
 	for try := 1; ; try++ {
-		f := c.send(all, r, body, into)
+		f := c.send(all, r, end, body, into)
 		if f == nil {
 			c.tokenGood = true
 			return nil
@@ -99,10 +99,13 @@ func (c *Client) pauseAfter(try int) time.Duration {
 	return half + time.Duration(c.Random()*float64(half))
 }
 
-// send sends the request once. It returns nil if the response is trusted.
-func (c *Client) send(ctx context.Context, r request, body []byte, into response) *fault {
-	ctx, cancel := c.WithTimeout(ctx, c.TryTimeout)
+// send sends the request once, and gives up at the end of all its tries. It returns nil if the response is
+// trusted.
+func (c *Client) send(ctx context.Context, r request, end time.Time, body []byte, into response) *fault {
+	limit := min(c.TryTimeout, end.Sub(c.Now()))
+	ctx, cancel := c.WithTimeout(ctx, limit)
 	defer cancel()
+	c.answered = 0
 	sent := false
 	informed := 0
 	var handshakes atomic.Int32 // the one with the API is the last
@@ -133,15 +136,17 @@ func (c *Client) send(ctx context.Context, r request, body []byte, into response
 		if c.proxy != nil && c.proxy.Scheme == "https" {
 			withProxy = 1
 		}
-		return c.noResponse(err, sent, c.proxy != nil && handshakes.Load() <= withProxy)
+		return c.noResponse(err, limit, sent, c.proxy != nil && handshakes.Load() <= withProxy)
 	}
 	defer resp.Body.Close()
+	c.answered = resp.StatusCode
 	if resp.StatusCode < 200 { // net/http treats 101 as final; reading would never end
 		return invalidResponse(resp.StatusCode, "not a final status")
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
-		return c.noResponse(err, true, false)
+		c.answered = 0
+		return c.noResponse(err, limit, true, false)
 	}
 	if resp.StatusCode > 299 {
 		return c.errorResponse(r, resp, data)

@@ -31,7 +31,10 @@ func Open(s system.System, organization string) (c *Client, problems report.Prob
 				"percent-encode special characters of its user and password")
 	}
 	var roots *x509.CertPool
-	if name := s.Getenv("VBOT_CA_FILE"); name != "" {
+	name := s.Getenv("VBOT_CA_FILE")
+	if fault := report.AssignmentFault(name); fault != "" {
+		problems.Add("VBOT_CA_FILE", "VBOT_CA_FILE", "%s", fault)
+	} else if name != "" {
 		name = s.Path(name)
 		if roots, err = authorities(name); err != nil {
 			problems.Add("VBOT_CA_FILE", "VBOT_CA_FILE", "%s: %v", name, report.Cause(err))
@@ -39,10 +42,10 @@ func Open(s system.System, organization string) (c *Client, problems report.Prob
 	}
 	c = New(base, roots, s)
 	c.Organization = organization
-	if organization == "" {
-		c.Organization = s.Getenv("VBOT_ORGANIZATION")
-		if c.Organization != "" && !IsSegment(c.Organization) {
-			rule := cmp.Or(pastedAlong(c.Organization), SegmentRule)
+	if env := s.Getenv("VBOT_ORGANIZATION"); organization == "" && env != "" {
+		c.Organization, c.named = env, "VBOT_ORGANIZATION"
+		if !IsSegment(env) {
+			rule := cmp.Or(pastedAlong(env), SegmentRule)
 			problems.Add("VBOT_ORGANIZATION", "VBOT_ORGANIZATION", "%s", rule)
 		}
 	}
@@ -54,7 +57,7 @@ func Open(s system.System, organization string) (c *Client, problems report.Prob
 func SignIn(s system.System, organization string) (*Client, error) {
 	c, problems := Open(s, organization)
 	token := strings.TrimRight(s.Getenv("VBOT_TOKEN"), "\r\n")
-	source := "VBOT_TOKEN"
+	source, hint := "VBOT_TOKEN", howToSignIn
 	// Read the file only if it is needed, because it may be broken.
 	if token == "" || c.Organization == "" {
 		file, stored, err := c.readLogin(token != "", &problems)
@@ -65,7 +68,12 @@ func SignIn(s system.System, organization string) (*Client, error) {
 			token = stored.Token
 			source = file.Path
 		}
-		c.Organization = cmp.Or(c.Organization, stored.Organization)
+		if file.Path == "" { // login could not store a token
+			hint = "set VBOT_TOKEN"
+		}
+		if c.Organization == "" && stored.Organization != "" {
+			c.Organization, c.named = stored.Organization, file.Path
+		}
 	}
 	if fault := TokenFault(token); token != "" && fault != "" {
 		problems.Add("token", "the token from "+source, "%s", fault)
@@ -74,7 +82,7 @@ func SignIn(s system.System, organization string) (*Client, error) {
 	case len(problems) > 0:
 		return nil, problems.Err()
 	case token == "":
-		return nil, &report.Failure{Code: report.Unauthorized, Message: "not signed in", Hint: howToSignIn}
+		return nil, &report.Failure{Code: report.Unauthorized, Message: "not signed in", Hint: hint}
 	}
 	c.Use(secret.New(token), source)
 	return c, nil
@@ -84,17 +92,18 @@ func SignIn(s system.System, organization string) (*Client, error) {
 // is needed; then neither a broken file nor a file for another address is a problem.
 func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile, Login, error) {
 	file, err := FindLoginFile(c.System)
-	if err != nil {
-		if hasToken || len(*problems) > 0 {
-			err = nil
-		}
-		return file, Login{}, err
+	switch {
+	case report.HasCode(err, report.InvalidConfig) && !hasToken:
+		*problems = append(*problems, report.As(err).Problems...)
+		return file, Login{}, nil
+	case err != nil:
+		return file, Login{}, nil // nobody has signed in
 	}
 	stored, err := file.Read()
 	switch {
 	case err != nil && hasToken:
 		const ignored = "ignoring %s, as the token is in VBOT_TOKEN: %v"
-		c.Note(ignored, file.Path, report.Cause(err))
+		c.Warn("config_file", "", ignored, file.Path, report.Cause(err))
 	case err != nil:
 		problems.Add("config_file", file.Path, "%v", report.Cause(err))
 	}
@@ -150,23 +159,30 @@ func (c *Client) FindOrganization(ctx context.Context, choose Choose) error {
 	case err != nil:
 		return err
 	case len(names) == 0:
-		return report.Errorf(report.NotFound, "the token belongs to no organization")
+		return c.Errorf(report.NotFound, "the token belongs to no organization")
 	case len(names) == 1:
 		c.Organization = names[0]
 		return nil
 	case choose == nil:
 		const several = "the token belongs to several organizations; choose one here or in VBOT_ORGANIZATION"
-		return noOrganization(report.Usage, names, several)
+		return c.noOrganization(report.Usage, names, several)
 	}
 	c.Organization, err = choose(ctx, names)
 	return err
 }
 
 // noOrganization returns a failure that lists the allowed names of the organization.
-func noOrganization(code string, names []string, message string) error {
+func (c *Client) noOrganization(code string, names []string, message string) error {
+	field := "config_file"
+	switch c.named {
+	case "--organization":
+		field = "organization"
+	case "VBOT_ORGANIZATION":
+		field = c.named
+	}
 	var problems report.Problems
-	problems.Add("organization", "--organization", "%s", message).Allowed = names
-	return &report.Failure{Code: code, Problems: problems}
+	problems.Add(field, c.named, "%s", message).Allowed = names
+	return &report.Failure{Code: code, Problems: problems, HTTPStatus: c.answered}
 }
 
 // Verify finds the organization, and checks with the API that the token is valid for it.
@@ -181,7 +197,7 @@ func (c *Client) Verify(ctx context.Context, choose Choose) error {
 		var names []string
 		names, err = c.organizations(ctx)
 		if err == nil && !slices.Contains(names, c.Organization) {
-			err = noOrganization(report.NotFound, names, "the token does not belong to "+c.Organization)
+			err = c.noOrganization(report.NotFound, names, "the token does not belong to "+c.Organization)
 		}
 	}
 	return err

@@ -324,8 +324,7 @@ func TestFindLoginFile(t *testing.T) {
 		t.Setenv("HOME", home)
 		_, err := FindLoginFile(b.system(nil))
 		if !report.HasCode(err, report.IO) ||
-			!strings.HasPrefix(err.Error(), "cannot find your configuration directory: ") ||
-			!strings.HasSuffix(err.Error(), "; set VBOT_CONFIG to a file") {
+			err.Error() != "your configuration directory is unknown; set VBOT_CONFIG to a file" {
 			t.Errorf("HOME=%s: %v", home, err)
 		}
 		// Without a place for the file, the variable is enough; otherwise nobody is signed in.
@@ -333,7 +332,8 @@ func TestFindLoginFile(t *testing.T) {
 			api.token.Reveal() != "tok3n" {
 			t.Errorf("HOME=%s: %v", home, err)
 		}
-		if _, err := SignIn(b.system(nil), ""); !report.HasCode(err, report.IO) {
+		if _, err := SignIn(b.system(nil), ""); !report.HasCode(err, report.Unauthorized) ||
+			report.As(err).Hint != "set VBOT_TOKEN" {
 			t.Errorf("HOME=%s: %v", home, err)
 		}
 	}

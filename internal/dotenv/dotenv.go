@@ -88,6 +88,10 @@ func otherFormat(data string) *Fault {
 	if strings.HasPrefix(strings.TrimSpace(data), "[") && json.Valid([]byte(data)) {
 		return &Fault{Line: 1, Message: jsonArray}
 	}
+	const expected = "expected lines KEY=VALUE, or a JSON object"
+	if json.Valid([]byte(data)) { // such as null, which jq prints for a key that does not exist
+		return &Fault{Line: 1, Message: expected}
+	}
 	number := 0
 	for line := range strings.Lines(data) {
 		number++
@@ -96,15 +100,14 @@ func otherFormat(data string) *Fault {
 			continue
 		}
 		name, rest, isMapping := strings.Cut(line, ":")
-		const expected = "; expected lines KEY=VALUE, or a JSON object"
 		switch {
 		case line == "---", isMapping && secret.IsKey(name) && (rest == "" || rest[0] == ' '):
 			if isKubernetesSecret(data) {
 				return &Fault{Line: number, Message: kubernetesSecret}
 			}
-			return &Fault{Line: number, Message: "the file is YAML" + expected}
+			return &Fault{Line: number, Message: "the file is YAML; " + expected}
 		case line[0] == '[' && secret.IsName(strings.Trim(line, "[]"), len(line), "._- "):
-			return &Fault{Line: number, Message: "the file is TOML or INI" + expected}
+			return &Fault{Line: number, Message: "the file is TOML or INI; " + expected}
 		}
 		return nil
 	}

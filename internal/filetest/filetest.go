@@ -41,11 +41,14 @@ func Fresh(t testing.TB) string {
 	return filepath.Join(Dir(t), strconv.FormatInt(fresh.Add(1), 10))
 }
 
-// Put writes a file below dir, and creates the folders above it.
+// Put writes a file below dir, and creates the folders above it. Only its owner can read a .env.
 func Put(t testing.TB, dir, name, data string) {
 	t.Helper()
-	path := filepath.Join(dir, name)
-	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(data), 0o644))
+	path, mode := filepath.Join(dir, name), fs.FileMode(0o644)
+	if filepath.Ext(path) == ".env" {
+		mode = 0o600
+	}
+	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(data), mode))
 	if err != nil {
 		t.Fatal(err)
 	}

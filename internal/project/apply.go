@@ -61,7 +61,7 @@ func (t *Target) writeFiles(p *Plan, staged map[string]string) (list []operation
 		}
 	}
 	for _, s := range steps { // all of them in full before the first one is put in place
-		if s.Action == Replaced {
+		if s.overwrites() {
 			add("writing", s.Path, func() (err error) {
 				staged[s.Path], err = t.stage(s.Path, s.data)
 				return err
@@ -71,7 +71,7 @@ func (t *Target) writeFiles(p *Plan, staged map[string]string) (list []operation
 	for _, s := range steps {
 		switch {
 		case s.phase == recordPhase:
-		case s.Action == Replaced:
+		case s.overwrites():
 			add("replacing", s.Path, func() error { return t.replace(staged[s.Path], s) })
 		case s.Action == Removed:
 			add("replacing", s.Path, func() error { return t.remove(s) })

@@ -20,7 +20,7 @@ func (p *Plan) Diff(only string, check bool) string {
 		case s.State != Missing && s.Before == "":
 			const why = "it is not a regular file, is too large or cannot be read"
 			fmt.Fprintf(&b, "%s differs, but cannot be compared: %s\n", s.Path, why)
-		case s.Action == Created, s.Action == Replaced, s.Action == Removed,
+		case s.Action == Created, s.overwrites(), s.Action == Removed,
 			check && (s.Action == Missing || s.State == Pending):
 			b.WriteString(unified(s.Path, s.found, s.data))
 		}

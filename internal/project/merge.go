@@ -39,7 +39,7 @@ func (u *updatePlanner) merge(s *Step) {
 		if base == nil {
 			s.Why = "its base in " + BaseDir + " is missing or damaged, so vbot cannot tell what you edited"
 		}
-		u.plan.conflict(s.Path, s.Why)
+		u.plan.conflict(s.Path, s.Why, m.conflicts...)
 		s.Conflicts = m.conflicts
 		s.replaceBy(m.text)
 	case bytes.Equal(m.text, mine): // the file already has all changes
@@ -66,7 +66,7 @@ func (s *Step) replaceBy(text []byte) {
 	if n := bytes.Count(s.found, crlf); n > 0 && n == bytes.Count(s.found, newline) {
 		text = bytes.ReplaceAll(text, newline, crlf)
 	}
-	s.Action, s.Merged, s.data = Replaced, true, text
+	s.Action, s.data = Merged, text
 }
 
 // markersAt returns the number of the first line with a conflict marker, from 1, or 0. One of vbot's markers

@@ -89,7 +89,7 @@ func (t *Target) ownersFiles(p *Plan) (list []source, err error) {
 		switch {
 		case (s.Action == Kept || s.Action == "") && s.found != nil: // without an action vbot wrote it once
 			list = append(list, source{s.Path, string(s.found)})
-		case s.Merged:
+		case s.Action == Merged:
 			list = append(list, source{s.Path, string(s.data)})
 		}
 	}

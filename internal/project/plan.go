@@ -19,6 +19,7 @@ const (
 	Kept      = "kept"      // something else exists and stays
 	Unchanged = "unchanged" // it exists with the same text
 	Replaced  = "replaced"
+	Merged    = "merged" // changes are merged with edits; see also Step.Conflicts
 	Removed   = "removed"
 	Missing   = "missing" // this version writes it, but it does not exist: it is new, or was deleted
 )
@@ -43,7 +44,6 @@ type Step struct {
 	data   []byte // what to write, nil for a file that is no longer written
 
 	// Only of an update.
-	Merged    bool   // data is merged from edits and changes
 	Marked    int    // the line, from 1, at which the file has markers of an earlier conflict, or 0
 	Conflicts []int  // the lines of the file, from 1, at which conflicts begin; data then has markers
 	base      []byte // what vbot had written, nil if that is unknown
@@ -65,6 +65,9 @@ const (
 
 // isReadable reports whether the existing file was read.
 func (s *Step) isReadable() bool { return s.Before != "" }
+
+// overwrites reports whether the step replaces the text of a file.
+func (s *Step) overwrites() bool { return s.Action == Replaced || s.Action == Merged }
 
 // Sum returns the SHA-256 in hex of the file after the run, "" if it was not read or does not exist.
 func (s Step) Sum() string {
@@ -90,10 +93,14 @@ type Plan struct {
 	Blocked bool
 }
 
-// conflict adds a conflict of the whole plan.
-func (p *Plan) conflict(at, why string) {
+// conflict adds a conflict of the whole plan. lines are where it is in the file, from 1, if that is known.
+func (p *Plan) conflict(at, why string, lines ...int) {
 	if !slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == at }) {
-		p.Conflicts = append(p.Conflicts, report.Problem{Field: at, Where: at, Message: why})
+		conflict := report.Problem{Field: at, Where: at, Message: why}
+		if len(lines) > 0 {
+			conflict.AtLine = report.Number(lines[0])
+		}
+		p.Conflicts = append(p.Conflicts, conflict)
 	}
 }
 
@@ -121,7 +128,7 @@ func (p *Plan) Count(action string) int { return len(p.Paths(action)) }
 
 // Writes returns how many files the plan changes.
 func (p *Plan) Writes() int {
-	return p.Count(Created) + p.Count(Replaced) + p.Count(Removed)
+	return p.Count(Created) + p.Count(Replaced) + p.Count(Merged) + p.Count(Removed)
 }
 
 // noteDir notes the directory of a file that was compared.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -53,8 +52,8 @@ type recordParser struct {
 
 // add adds a problem at an offset in the text, in bytes.
 func (p *recordParser) add(offset int, format string, args ...any) {
-	at := report.Place(RecordName, p.data, offset)
-	p.problems.Add(at, "", "%s: %s", at, fmt.Sprintf(format, args...))
+	at := report.PlaceOf(RecordName, p.data, offset)
+	p.problems.AddAt(at, at.String(), format, args...)
 }
 
 // parse returns the record, which may list only these paths. cause is ErrMergeConflict or nil.

@@ -436,7 +436,7 @@ func TestUpdateKilledAnywhere(t *testing.T) {
 		target.Close()
 		for _, s := range p.Steps {
 			ofVbot := s.Path != "server/bot.py" && s.Path != "server/conflict.py"
-			if ofVbot && (s.State == Edited || s.State == Pending || s.Merged) {
+			if ofVbot && (s.State == Edited || s.State == Pending || s.Action == Merged) {
 				t.Errorf("killed before step %d: %s is %s", n, s.Path, s.State)
 			}
 		}
@@ -718,7 +718,7 @@ func TestMergedText(t *testing.T) {
 		f.put("a.py", mine)
 		p := f.update("0.2.0", texts{"a.py": "one\n2\n3\n4\n5.0\n"})
 		f.wants("a.py", want)
-		if s := p.Steps[0]; !s.Merged || s.Why != "your edits stay" || s.State != Pending {
+		if s := p.Steps[0]; s.Action != Merged || s.Why != "your edits stay" || s.State != Pending {
 			t.Errorf("%+v", s)
 		}
 	}

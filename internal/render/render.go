@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
 	"text/template"
@@ -101,6 +102,14 @@ func (n *nextSteps) Command(words ...string) string {
 	command := strings.Join(words, " ")
 	n.commands = append(n.commands, command)
 	return command
+}
+
+// CopyExample returns the command that makes .env of .env.example, readable by its owner alone.
+func (n *nextSteps) CopyExample() string {
+	if runtime.GOOS == "windows" {
+		return n.Command("copy .env.example .env") // in cmd and PowerShell; the profile's permissions apply
+	}
+	return n.Command("install -m 600 .env.example .env")
 }
 
 // NextSteps returns a text that says how to run the new bot, and the commands in it. server and

@@ -129,17 +129,19 @@ func (d *Data) Keyless() string {
 // Credentials returns what a person has to get.
 func (d *Data) Credentials() []catalog.Credential { return catalog.Credentials(d.requirements) }
 
-// NewCredentials returns what a person has to get in addition to the credentials of another bot.
-func (d *Data) NewCredentials(was *Data) []catalog.Credential {
+// ToGet returns the variables whose values a person has to get, in addition to those of another bot if was is
+// not nil.
+func (d *Data) ToGet(was *Data) (needed []catalog.Requirement) {
 	had := map[string]bool{}
-	for _, r := range was.requirements {
-		had[r.Name] = had[r.Name] || r.Text != ""
+	if was != nil {
+		for _, r := range was.ToGet(nil) {
+			had[r.Name] = true
+		}
 	}
-	var needed []catalog.Requirement
 	for _, r := range d.requirements {
-		if !had[r.Name] {
+		if r.Text != "" && !had[r.Name] {
 			needed = append(needed, r)
 		}
 	}
-	return catalog.Credentials(needed)
+	return needed
 }

@@ -41,7 +41,7 @@ type Failure struct {
 	Code       string // one of the codes above
 	Message    string // "" if the problems say everything
 	Effect     string // what the run has changed, such as "nothing was written"; ends the message; or ""
-	Problems   []Problem
+	Problems   Problems
 	Hint       string // what to do next; printed last
 	Retryable  bool   // the same command may succeed later
 	HTTPStatus int    // of the API's response; 0 if there was none
@@ -51,12 +51,14 @@ type Failure struct {
 
 // A Problem is one mistake, shown as one line of text.
 type Problem struct {
-	Field   string   `json:"field"` // configuration key, argument, variable or file:line
-	Message string   `json:"message"`
-	Allowed []string `json:"allowed"`
-	Where   string   `json:"-"` // the field as shown to people: "--stt (stt_service)"
-	Names   string   `json:"-"` // the allowed values as shown to people; "" if these are Allowed
-	Missing bool     `json:"-"` // an option was not given, rather than wrong
+	Field    string   `json:"field" about:"key, option, argument, variable, path or FILE:LINE; or empty"`
+	Message  string   `json:"message" about:"what is wrong"`
+	Allowed  []string `json:"allowed" about:"the values that are accepted; empty if unknown"`
+	AtLine   Number   `json:"line" about:"line of the file, from 1; null if none applies"`
+	AtColumn Number   `json:"column" about:"column of the line in characters, from 1; null if none applies"`
+	Where    string   `json:"-"` // the field as shown to people: "--stt (stt_service)"
+	Names    string   `json:"-"` // the allowed values as shown to people; "" if these are Allowed
+	Missing  bool     `json:"-"` // an option was not given, rather than wrong
 	// Usage says that the command line lacks something or has too much, as opposed to a wrong value.
 	Usage bool   `json:"-"`
 	Hint  string `json:"-"` // what to do about it, or ""
@@ -69,6 +71,13 @@ type Problems []Problem
 func (p *Problems) Add(field, where, format string, args ...any) *Problem {
 	*p = append(*p, Problem{Field: field, Where: where, Message: fmt.Sprintf(format, args...)})
 	return &(*p)[len(*p)-1]
+}
+
+// AddAt adds a problem with a place in a file. The message begins with the place.
+func (p *Problems) AddAt(at Place, field, format string, args ...any) *Problem {
+	problem := p.Add(field, "", "%v: %s", at, fmt.Sprintf(format, args...))
+	problem.AtLine, problem.AtColumn = Number(at.Line), Number(at.Column)
+	return problem
 }
 
 // Err returns the failure with these problems, nil if there are none. Its code is Usage if all of them are
@@ -130,14 +139,14 @@ func (f *Failure) Text(colour bool) string {
 // FailureJSON is what --json prints when a command fails.
 type FailureJSON struct {
 	Error struct {
-		Code       ErrorCode `json:"code"`
-		Message    string    `json:"message"`     // if there are only problems, that of the first one
-		Retryable  bool      `json:"retryable"`   // the same command may succeed later
-		HTTPStatus *int      `json:"http_status"` // of the API's response, if there was one
-		Hint       OrNull    `json:"hint"`        // what to do
-		Problems   []Problem `json:"problems"`
-	} `json:"error"`
-	Result any `json:"result,omitempty"` // what the command did or found nevertheless
+		Code       ErrorCode `json:"code" about:"what kind of failure it is"`
+		Message    string    `json:"message" about:"what went wrong; of several problems, the first one"`
+		Retryable  bool      `json:"retryable" about:"the same command may succeed later"`
+		HTTPStatus Number    `json:"http_status" about:"status of the API's response; null if there was none"`
+		Hint       OrNull    `json:"hint" about:"what to do"`
+		Problems   []Problem `json:"problems" about:"each mistake"`
+	} `json:"error" about:"why the command failed"`
+	Result any `json:"result,omitempty" about:"what the command did or found nevertheless"`
 }
 
 // An ErrorCode is one of the codes above in JSON.
@@ -156,9 +165,7 @@ func (f *Failure) JSON(result any) FailureJSON {
 		e.Message += "; and " + Plural(more, "more problem")
 	}
 	e.Retryable = f.Retryable
-	if f.HTTPStatus != 0 {
-		e.HTTPStatus = &f.HTTPStatus
-	}
+	e.HTTPStatus = Number(f.HTTPStatus)
 	e.Hint = OrNull(Printable(f.Hint))
 	e.Problems = []Problem{} // never null
 	for _, p := range f.Problems {
@@ -205,7 +212,7 @@ func As(err error) *Failure {
 		return f
 	}
 	if errors.Is(err, context.Canceled) {
-		return Interruption()
+		return &Failure{Code: Interrupted, Message: "interrupted", Retryable: true}
 	}
 	return &Failure{Code: Failed, Message: err.Error(), Err: err}
 }

@@ -63,7 +63,10 @@ func TestFailureAsText(t *testing.T) {
 }
 
 func TestFailureAsJSON(t *testing.T) {
-	problems := []Problem{{Field: "a", Message: "one", Where: "A"}, {Field: "b", Message: "two"}}
+	problems := []Problem{
+		{Field: "a", Message: "one", Where: "A", AtLine: 2, AtColumn: 5},
+		{Field: "b", Message: "two"},
+	}
 	for _, c := range []struct {
 		failure Failure
 		result  any
@@ -78,8 +81,9 @@ func TestFailureAsJSON(t *testing.T) {
 			failure: Failure{Code: Usage, Problems: problems, Unsure: true},
 			result:  1,
 			want: `{"error":{"code":"usage","message":"A: one; and 1 more problem","retryable":false,` +
-				`"http_status":null,"hint":null,"problems":[{"field":"a","message":"one","allowed":[]},` +
-				`{"field":"b","message":"two","allowed":[]}]},"result":1}`,
+				`"http_status":null,"hint":null,"problems":[{"field":"a","message":"one","allowed":[],` +
+				`"line":2,"column":5},{"field":"b","message":"two","allowed":[],"line":null,"column":null}` +
+				`]},"result":1}`,
 		},
 	} {
 		got, err := json.Marshal(c.failure.JSON(c.result))

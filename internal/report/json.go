@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -35,6 +36,38 @@ func WriteJSON(w io.Writer, v any) error {
 	return err
 }
 
+// Joined are values whose JSON is objects, printed as one object with the keys of all, in their order.
+type Joined []any
+
+// MarshalJSON returns the object.
+func (j Joined) MarshalJSON() ([]byte, error) {
+	var members [][]byte
+	for _, v := range j {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(v); err != nil {
+			return nil, err
+		}
+		object := bytes.TrimSpace(b.Bytes())
+		if inner := object[1 : len(object)-1]; len(inner) > 0 {
+			members = append(members, inner)
+		}
+	}
+	return slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}")), nil
+}
+
+// A Warning is what a person should know although the command goes on, such as a value that looks wrong.
+type Warning struct {
+	Field   string `json:"field" about:"a key, option, argument, variable or path; or empty"`
+	Message string `json:"message" about:"what to know, in one sentence"`
+}
+
+// Warnings is the end of what --json prints.
+type Warnings struct {
+	Warnings []Warning `json:"warnings" about:"what to check although the command went on"`
+}
+
 // OrNull is a string that becomes null in JSON when it is empty.
 type OrNull string
 
@@ -44,6 +77,17 @@ func (s OrNull) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(string(s))
+}
+
+// A Number is a positive number, or 0, which becomes null in JSON.
+type Number int
+
+// MarshalJSON returns null for 0.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if n == 0 {
+		return []byte("null"), nil
+	}
+	return json.Marshal(int(n))
 }
 
 // A Member is a key of a JSON object with its value, and where they begin.
@@ -127,12 +171,21 @@ func syntaxFault(data []byte) (at int, fault string) {
 	return at, syntax.Error()
 }
 
-// Place returns where the offset is in the file: "bot.json:3:5".
-func Place(name string, data []byte, offset int) string {
+// A Place is a character of a file.
+type Place struct {
+	File         string // its name for messages
+	Line, Column int    // from 1
+}
+
+// PlaceOf returns the place of the offset, in bytes.
+func PlaceOf(name string, data []byte, offset int) Place {
 	before := data[:offset]
 	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
-	return fmt.Sprintf("%s:%d:%d", name, 1+bytes.Count(before, []byte("\n")), column)
+	return Place{File: name, Line: 1 + bytes.Count(before, []byte("\n")), Column: column}
 }
+
+// String returns the place as editors read it: "bot.json:3:5".
+func (p Place) String() string { return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column) }
 
 // IsUTF16 reports whether a text that begins in ASCII is UTF-16: it begins with a byte order mark, or
 // with an ASCII character in two bytes.

@@ -79,7 +79,7 @@ func TestIsUTF16(t *testing.T) {
 
 func TestPlaceOnAnyLine(t *testing.T) {
 	for offset, want := range map[int]string{0: "f:1:1", 1: "f:1:2", 2: "f:2:1", 4: "f:3:1"} {
-		if got := Place("f", []byte("a\nb\nc"), offset); got != want {
+		if got := PlaceOf("f", []byte("a\nb\nc"), offset).String(); got != want {
 			t.Errorf("offset %d is at %s, want %s", offset, got, want)
 		}
 	}

@@ -18,7 +18,7 @@ func TestPrintableDropsWhatMovesTheCursor(t *testing.T) {
 }
 
 func TestPlaceCountsCharacters(t *testing.T) {
-	if got := Place("bot.json", []byte("é\n\"üé\": 1"), len("é\n\"üé")); got != "bot.json:2:4" {
+	if got := PlaceOf("bot.json", []byte("é\n\"üé\": 1"), len("é\n\"üé")).String(); got != "bot.json:2:4" {
 		t.Errorf("the place is %s", got)
 	}
 }

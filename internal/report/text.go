@@ -129,3 +129,18 @@ func Cause(err error) error {
 	}
 	return err
 }
+
+// AssignmentFault returns what is wrong with name in the place of a file name, or "". It refuses what looks
+// like KEY=VALUE, because a message that repeats it would show the value.
+func AssignmentFault(name string) string {
+	key, _, isAssignment := strings.Cut(strings.TrimPrefix(name, "export "), "=")
+	isSpecial := func(r rune) bool {
+		isLetter := r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+		return !isLetter && (r < '0' || r > '9') && r != '_' && r != '-'
+	}
+	key = strings.TrimSpace(key)
+	if !isAssignment || key == "" || strings.ContainsFunc(key, isSpecial) {
+		return ""
+	}
+	return "expected the name of a file or directory, got KEY=VALUE; if it is a name, write ./ before it"
+}

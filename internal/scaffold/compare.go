@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"vbot/internal/bot"
+	"vbot/internal/catalog"
 	"vbot/internal/project"
 	"vbot/internal/render"
 	"vbot/internal/report"
@@ -134,7 +135,7 @@ func (c *comparison) noteLostTelephone() {
 	if c.config.BotType == bot.BotWeb {
 		parts += "; it becomes a web bot (bot_type)"
 	}
-	c.env.Note("without its last telephone transport, the bot loses %s", parts)
+	c.env.Warn(bot.OptTransports.Key, "", "without its last telephone transport, the bot loses %s", parts)
 }
 
 // noteCloudNeeds notes which variables to set if a bot with a server on localhost is now deployed.
@@ -142,8 +143,9 @@ func (c *comparison) noteCloudNeeds() {
 	was := c.before()
 	names := c.now.CloudNeeds()
 	if names != "" && was != nil && was.bot.CloudNeeds() == "" {
-		c.env.Note("in the cloud, localhost is not your machine: set %s in server/.env to the address "+
-			"of a server that the cloud can reach", names)
+		const notHere = "in the cloud, localhost is not your machine: set %s in server/.env to the address " +
+			"of a server that the cloud can reach"
+		c.env.Warn("deploy_to_cloud", "", notHere, names)
 	}
 }
 
@@ -153,8 +155,9 @@ func (c *comparison) noteLanguage() {
 	if was == nil || was.bot.Language == c.config.Language {
 		return
 	}
-	c.env.Note("server/agent.py stays in the language in which it was written: the model answers in the " +
-		"new one, but translate a GREETING that is spoken as it is")
+	const stays = "server/agent.py stays in the language in which it was written: the model answers in the " +
+		"new one, but translate a GREETING that is spoken as it is"
+	c.env.Warn(bot.OptLanguage.Key, "", stays)
 }
 
 // patch returns the differences as a patch if the job asks for one, or "".
@@ -173,7 +176,7 @@ func (c *comparison) apply(ctx context.Context, t *project.Target) (report.Resul
 	switch {
 	case c.job.DryRun || c.job.Diff:
 		preview := UpdatePreview{
-			Preview: Preview{Config: c.config},
+			Preview: Preview{Config: c.config, Changes: changesOf(c.plan, c.needed())},
 			summary: summary,
 			patch:   c.patch(),
 			dryRun:  c.job.DryRun && refused == nil,
@@ -192,19 +195,28 @@ func (c *comparison) apply(ctx context.Context, t *project.Target) (report.Resul
 	if err := t.Apply(ctx, c.plan); err != nil {
 		return nil, err
 	}
+	needed := c.needed()
 	out := Written{
 		Directory: c.plan.Dir,
 		Config:    &c.config,
+		Changes:   changesOf(c.plan, needed),
 		Next:      []string{},
 		job:       c.job,
 		plan:      c.plan,
 		listFiles: !asks,
-	}
-	if was := c.before(); was != nil && c.plan.Writes() > 0 {
-		out.needed = c.now.NewCredentials(was.bot)
+		added:     catalog.Credentials(needed),
 	}
 	out.adviseLocks()
+	c.job.warn(c.env, c.plan)
 	return out, refused
+}
+
+// needed returns what server/.env needs since the update.
+func (c *comparison) needed() []catalog.Requirement {
+	if was := c.before(); was != nil && c.plan.Writes() > 0 {
+		return c.now.ToGet(was.bot)
+	}
+	return nil
 }
 
 // conflictFailure returns the failure of an update with conflicts, or nil.

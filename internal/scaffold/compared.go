@@ -12,10 +12,10 @@ import (
 
 // Compared is the result of --check.
 type Compared struct {
-	Directory string         `json:"directory"`
-	Config    bot.Config     `json:"config"`
-	WrittenBy report.OrNull  `json:"written_by"` // the version in the record
-	Files     []ComparedFile `json:"files"`
+	Directory string         `json:"directory" about:"absolute path of the directory"`
+	Config    bot.Config     `json:"config" about:"the bot that the files are compared with"`
+	WrittenBy report.OrNull  `json:"written_by" about:"version that wrote the project; null if unknown"`
+	Files     []ComparedFile `json:"files" about:"each file of vbot, sorted by path"`
 
 	plan    *project.Plan
 	patch   string
@@ -25,15 +25,23 @@ type Compared struct {
 
 // A ComparedFile is the state of one file.
 type ComparedFile struct {
-	Path   string        `json:"path"`
-	State  string        `json:"state" enum:"unchanged,edited,pending,missing,outdated"`
-	SHA256 report.OrNull `json:"sha256"` // in hex, of the existing file
+	Path   string        `json:"path" about:"path in the directory, with slashes"`
+	State  fileState     `json:"state" about:"how it differs from what this version writes"`
+	SHA256 report.OrNull `json:"sha256" about:"SHA-256 of the existing file; null if it was not read"`
+}
+
+// A fileState is one of the states of package project.
+type fileState string
+
+// Enum returns the allowed values, for the JSON Schema.
+func (fileState) Enum() []string {
+	return []string{project.Unchanged, project.Edited, project.Pending, project.Missing, project.Outdated}
 }
 
 // check returns the states of the files. The error has the code Differs if any is not unchanged.
 func (c *comparison) check() (report.Result, error) {
 	if c.job.DryRun {
-		return Preview{Config: c.config}, nil
+		return Preview{Config: c.config, Changes: changesOf(c.plan, c.needed())}, nil
 	}
 	out := Compared{
 		Directory: c.job.dir(c.env),
@@ -46,7 +54,7 @@ func (c *comparison) check() (report.Result, error) {
 	}
 	for _, s := range c.plan.Steps {
 		if s.State != "" {
-			file := ComparedFile{Path: s.Path, State: s.State, SHA256: report.OrNull(s.Before)}
+			file := ComparedFile{Path: s.Path, State: fileState(s.State), SHA256: report.OrNull(s.Before)}
 			out.Files = append(out.Files, file)
 		}
 	}
@@ -63,14 +71,14 @@ func (c Compared) Text(page *report.Printer) {
 	}
 	page.PrintFiles(list + c.patch)
 	if c.count(project.Unchanged) == len(c.Files) {
-		page.Note("all %d files match vbot %s", len(c.Files), c.version)
+		page.Note("all %d files are what vbot %s writes", len(c.Files), c.version)
 	}
 }
 
 // count returns how many files are in the state.
 func (c Compared) count(state string) (n int) {
 	for _, f := range c.Files {
-		if f.State == state {
+		if string(f.State) == state {
 			n++
 		}
 	}
@@ -89,10 +97,10 @@ func (c Compared) differences() error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
 	}
-	f := report.Errorf(report.Differs, "%d of %d files do not match vbot %s: %s",
+	f := report.Errorf(report.Differs, "%d of %d files differ from what vbot %s writes: %s",
 		differ, len(c.Files), c.version, strings.Join(parts, ", "))
 	updateHelps := func(s project.Step) bool {
-		isMergeable := s.State == project.Pending && s.Merged
+		isMergeable := s.Action == project.Merged
 		return s.State == project.Outdated || s.Action == project.Created || isMergeable
 	}
 	switch {

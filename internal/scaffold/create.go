@@ -67,7 +67,7 @@ func (j Job) write(ctx context.Context, env Env, cfg *bot.Config) (report.Result
 		p, err = j.planWrite(t, d)
 	}
 	if j.DryRun {
-		return Preview{Config: *cfg, plan: p, fault: err}, nil
+		return j.preview(env, *cfg, d, p, err), nil
 	}
 	if err == nil {
 		err = j.conflictFailure(env, p)
@@ -75,13 +75,22 @@ func (j Job) write(ctx context.Context, env Env, cfg *bot.Config) (report.Result
 	if err != nil {
 		return nil, err
 	}
-	out := Written{job: j, plan: p, Directory: p.Dir, Config: cfg, Next: []string{}, listFiles: j.ListFiles}
+	out := Written{
+		Directory: p.Dir,
+		Config:    cfg,
+		Changes:   changesOf(p, d.toGet()),
+		Next:      []string{},
+		job:       j,
+		plan:      p,
+		listFiles: j.ListFiles,
+	}
 	if err := j.advise(&out, d); err != nil {
 		return nil, err
 	}
 	if err := t.Apply(ctx, p); err != nil {
 		return nil, err
 	}
+	j.warn(env, p)
 	return out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestHintsForFilesInTheWay(t *testing.T) {
 // Files that --keep-existing keeps are named, and a README.md that vbot did not write is not pointed at.
 func TestKeepExisting(t *testing.T) {
 	dir := t.TempDir()
-	e, _ := env(dir)
+	e, notes := env(dir)
 	filetest.Put(t, dir, "bot/README.md", "mine")
 	job := Job{Target: "bot", Bot: bot.Quickstart(), KeepExisting: true, DryRun: true}
 	result, err := job.Run(context.Background(), e)
@@ -63,12 +64,12 @@ func TestKeepExisting(t *testing.T) {
 	}
 	job.KeepExisting = false
 	result, err = job.Run(context.Background(), e)
-	const conflict = "would conflict: README.md: exists with different content\n"
-	if err != nil || !strings.Contains(asText(result), conflict) {
-		t.Errorf("%v\n%s", err, asText(result))
-	}
-	if cfg, ok := result.(Preview).JSON().(bot.Config); !ok || cfg.ProjectName != "vbot-quickstart" {
-		t.Errorf("%+v", result.(Preview).JSON())
+	const wouldConflict = "would conflict: README.md: exists with different content"
+	preview := result.(Preview)
+	inTheWay := func(f WrittenFile) bool { return f.Path == "README.md" && f.Action == conflict }
+	if err != nil || !slices.Contains(*notes, wouldConflict) ||
+		!slices.ContainsFunc(preview.Files, inTheWay) || preview.ProjectName != "vbot-quickstart" {
+		t.Errorf("%v, %q\n%+v", err, *notes, preview)
 	}
 	job = Job{Target: "bot", Bot: bot.Quickstart(), KeepExisting: true, ListFiles: true}
 	result, err = job.Run(context.Background(), e)
@@ -82,12 +83,13 @@ func TestKeepExisting(t *testing.T) {
 // A dry run with a target that cannot be used says so, and prints the configuration all the same.
 func TestDryRunThatWouldFail(t *testing.T) {
 	dir := t.TempDir()
-	e, _ := env(dir)
+	e, notes := env(dir)
 	filetest.Put(t, dir, "file", "")
 	result, err := Job{Target: "file", Bot: bot.Quickstart(), DryRun: true}.Run(context.Background(), e)
 	want := "would fail: " + e.Path("file") + " is a file, not a directory"
-	if err != nil || !strings.Contains(asText(result), want) || !strings.HasPrefix(asText(result), "{\n") {
-		t.Errorf("%v\n%s", err, asText(result))
+	if err != nil || !strings.HasPrefix(strings.Join(*notes, ""), want) ||
+		!strings.HasPrefix(asText(result), "{\n") {
+		t.Errorf("%v, %q\n%s", err, *notes, asText(result))
 	}
 }
 

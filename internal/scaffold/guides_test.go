@@ -39,15 +39,15 @@ func TestBotBesideGuides(t *testing.T) {
 		if isEdited {
 			filetest.Put(t, dir, "bot/AGENTS.md", "mine\n"+before)
 		}
-		result, err := Job{Target: "bot", Bot: bot.Quickstart()}.Run(context.Background(), e)
+		_, text, err := runWarned(Job{Target: "bot", Bot: bot.Quickstart()}, e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		const kept = "kept AGENTS.md, which differs from this version's guide; to replace it: " +
 			"vbot init --no-input --overwrite-guide "
 		if (filetest.Tree(t, dir)["bot/AGENTS.md"] != before) != isEdited ||
-			strings.Contains(asText(result), kept+e.Path("bot")) != isEdited {
-			t.Errorf("edited %v: %s", isEdited, asText(result))
+			strings.Contains(text, kept+e.Path("bot")) != isEdited {
+			t.Errorf("edited %v: %s", isEdited, text)
 		}
 		if isEdited {
 			job := Job{Mode: GenerateGuides, Target: "bot", OverwriteGuide: true}
@@ -76,7 +76,7 @@ func TestKeptGuides(t *testing.T) {
 	e, _ := env(dir)
 	filetest.Put(t, dir, "bot/AGENTS.md", "mine\n<!-- vbot 0.0.1 -->\n")
 	filetest.Put(t, dir, "bot/AGENT_IMPORT.md", strings.Repeat("x", 1<<20+1))
-	result, err := Job{Mode: GenerateGuides, Target: "bot"}.Run(context.Background(), e)
+	_, text, err := runWarned(Job{Mode: GenerateGuides, Target: "bot"}, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +86,8 @@ func TestKeptGuides(t *testing.T) {
 		"kept AGENTS.md, which an older vbot wrote; to replace it: vbot init --no-input --overwrite-guide ",
 		"kept AGENT_IMPORT.md, which is a link, unreadable or larger than 1 MiB\n",
 	} {
-		if !strings.Contains(asText(result), want) {
-			t.Errorf("%s\nlacks %q", asText(result), want)
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %q", text, want)
 		}
 	}
 	filetest.Put(t, dir, "other/AGENTS.md/x", "mine")

@@ -57,6 +57,8 @@ type Env struct {
 	Catalog *catalog.Catalog
 	Path    func(name string) string         // makes a path absolute
 	Note    func(format string, args ...any) // prints a message while a job runs
+	// Warn prints a warning; see system.System.Warn.
+	Warn func(field, where, format string, args ...any)
 	// Confirm asks a person whether to go ahead. The error is a *report.Failure if the answer is no. Confirm
 	// is nil if nobody can be asked; then jobs go ahead.
 	Confirm func(ctx context.Context, question string) error
@@ -110,11 +112,15 @@ func (j Job) configure(env Env, recorded bot.Values) (cfg bot.Config, err error)
 	}
 	for _, o := range bot.Options {
 		if value := values[o]; value.Alias != "" {
-			env.Note("reading %s as %s", value.Alias, o.CalledBy(value))
+			env.Warn(o.Key, "", "reading %s as %s", value.Alias, o.CalledBy(value))
 		}
 	}
 	for _, d := range dropped {
-		env.Note("ignoring %s from %s: %s", d.What, source, d.Why)
+		field := bot.OptTransports.Key // of a transport that names its mode
+		if d.Option != nil {
+			field = d.Option.Key
+		}
+		env.Warn(field, "", "ignoring %s from %s: %s", d.What, source, d.Why)
 	}
 	return cfg, nil
 }
@@ -166,6 +172,14 @@ type draft struct {
 	files map[string][]byte
 }
 
+// toGet returns the variables whose values a person has to get.
+func (d draft) toGet() []catalog.Requirement {
+	if d.bot == nil {
+		return nil
+	}
+	return d.bot.ToGet(nil)
+}
+
 // newDraft renders a bot with its record or, without a configuration, the guides.
 func newDraft(env Env, cfg *bot.Config) (d draft, err error) {
 	if cfg == nil {
@@ -189,7 +203,7 @@ func (j Job) open(env Env, writes bool) (*project.Target, error) {
 	t, err := project.Lock(dir)
 	if err == nil && t.Unlocked != nil {
 		const unlocked = "%s cannot be locked (%v): run no other vbot there until this one has ended"
-		env.Note(unlocked, dir, t.Unlocked)
+		env.Warn("directory", "", unlocked, dir, t.Unlocked)
 	}
 	return t, err
 }

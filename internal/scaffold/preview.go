@@ -7,31 +7,40 @@ import (
 )
 
 // A Preview is the result of a dry run: the configuration, which is printed as JSON even without --json.
+// With it, the changes that the run would make follow.
 type Preview struct {
 	bot.Config
+	Changes
 
-	plan  *project.Plan // of creating the bot, nil if there is none
-	fault error         // why the run would fail, or nil
+	plan *project.Plan // of creating the bot, nil if there is none
 }
 
-// JSON returns the configuration.
-func (p Preview) JSON() any { return p.Config }
+// preview returns the result of a dry run that would create a bot. fault is why the run would fail, or nil.
+func (j Job) preview(env Env, cfg bot.Config, d draft, p *project.Plan, fault error) Preview {
+	if fault != nil {
+		f := *report.As(fault)
+		f.Effect = "" // nothing is written anyway
+		env.Warn("directory", "", "would fail: %v", &f)
+		return Preview{Config: cfg, Changes: changesOf(&project.Plan{}, d.toGet())}
+	}
+	for _, c := range p.Conflicts {
+		env.Warn(c.Field, "would conflict: "+c.Where, "%s", c.Message)
+	}
+	j.warn(env, p)
+	return Preview{Config: cfg, Changes: changesOf(p, d.toGet()), plan: p}
+}
 
-// Text says which files the run would keep and which conflict, and prints the configuration.
+// JSON returns the keys of the configuration, then those of the changes.
+func (p Preview) JSON() any { return report.Joined{p.Config, p.Changes} }
+
+// Text says which files the run would keep, and prints the configuration.
 func (p Preview) Text(page *report.Printer) {
-	switch {
-	case p.fault != nil:
-		page.Note("would fail: %v", p.fault)
-	case p.plan != nil:
-		for _, c := range p.plan.Conflicts {
-			page.Note("would conflict: %s", c.Line())
-		}
+	if p.plan != nil {
 		for _, s := range p.plan.Steps {
 			if s.Action == project.Kept && !s.Guide && isShown(s) {
 				page.Note("would keep: %s", s.Path)
 			}
 		}
-		noteGuides(page, p.plan)
 	}
 	page.PrintJSON(p.Config)
 }
@@ -43,14 +52,6 @@ type UpdatePreview struct {
 	summary string
 	patch   string
 	dryRun  bool // print the configuration
-}
-
-// JSON returns the configuration with --dry-run, unless the update would fail.
-func (p UpdatePreview) JSON() any {
-	if p.dryRun {
-		return p.Config
-	}
-	return nil
 }
 
 // Text says what the update would do.

@@ -49,7 +49,8 @@ func (c *comparison) checkVersion() error {
 		f.Hint = "use vbot " + by + " or a later one"
 		return f
 	case age > 0:
-		c.env.Note("vbot %s wrote %s; this is vbot %s, which is older", by, dir, c.env.Version)
+		const older = "vbot %s wrote %s; this is vbot %s, which is older"
+		c.env.Warn("written_by", "", older, by, dir, c.env.Version)
 	}
 	return nil
 }

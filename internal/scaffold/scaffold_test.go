@@ -24,7 +24,20 @@ func env(dir string) (Env, *[]string) {
 		Catalog: catalog.New(),
 		Path:    func(name string) string { return filepath.Join(dir, name) },
 		Note:    func(format string, args ...any) { *notes = append(*notes, fmt.Sprintf(format, args...)) },
+		Warn: func(_, where, format string, args ...any) {
+			*notes = append(*notes, strings.TrimPrefix(where+": ", ": ")+fmt.Sprintf(format, args...))
+		},
 	}, notes
+}
+
+// runWarned runs the job, and returns its result, what it prints for people, and its warnings after that.
+func runWarned(job Job, e Env) (result report.Result, text string, err error) {
+	warnings := ""
+	e.Warn = func(_, _, format string, args ...any) { warnings += fmt.Sprintf(format, args...) + "\n" }
+	if result, err = job.Run(context.Background(), e); result != nil {
+		text = asText(result)
+	}
+	return result, text + warnings, err
 }
 
 // created returns a directory with the quickstart in the folder bot.
@@ -62,10 +75,10 @@ func TestCreateSaysWhatItWroteAndWhatComesNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	written := result.(Written).JSON().(Written)
+	written := result.(Written)
 	tree := filetest.Tree(t, dir)
 	for _, f := range written.Files {
-		if f.Action != project.Created || filetest.Sum(tree["bot/"+f.Path]) != f.SHA256 {
+		if f.Action != project.Created || filetest.Sum(tree["bot/"+f.Path]) != string(f.SHA256) {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -16,32 +16,16 @@ import (
 
 // Written is the result of a job that writes. Config is null for the guides.
 type Written struct {
-	Directory string        `json:"directory"`
-	Config    *bot.Config   `json:"config"`
-	Files     []WrittenFile `json:"files"`
-	Next      []string      `json:"next"` // the commands to run now, in order
+	Directory string      `json:"directory" about:"absolute path of the directory"`
+	Config    *bot.Config `json:"config" about:"the bot, as --dry-run prints it; null for the guides"`
+	Changes
+	Next []string `json:"next" about:"the commands to run now, in order"`
 
 	job       Job
 	plan      *project.Plan
 	listFiles bool
 	advice    string               // what to do next, or ""
-	needed    []catalog.Credential // variables that server/.env needs since an update
-}
-
-// A WrittenFile says what happened to a file.
-type WrittenFile struct {
-	Path   string `json:"path"`
-	Action string `json:"action" enum:"created,kept,unchanged,replaced,removed,missing"`
-	SHA256 string `json:"sha256"` // in hex, "" if the file was not read or does not exist
-}
-
-// JSON returns the result with its files and their hashes, which Text does not need.
-func (w Written) JSON() any {
-	w.Files = []WrittenFile{}
-	for _, s := range w.plan.Steps {
-		w.Files = append(w.Files, WrittenFile{Path: s.Path, Action: s.Action, SHA256: s.Sum()})
-	}
-	return w
+	added     []catalog.Credential // what server/.env needs since an update
 }
 
 // Text says what happened to the files, and what to do next.
@@ -62,21 +46,12 @@ func (w Written) Text(page *report.Printer) {
 	if len(unchanged) == all && w.plan.Writes() == 0 {
 		page.Note("nothing to do: all %s in %s are up to date", report.Plural(all, "file"), w.Directory)
 	}
-	if w.plan.Count(project.Missing) > 0 {
-		const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
-		page.Note("to restore what you deleted: "+restore, report.ShellPath(w.job.Target))
-	}
-	if slices.ContainsFunc(w.plan.Steps, isUndelivered) {
-		page.Note("the next update offers what is pending again; --check --diff shows it, " +
-			"and --update --conflict-markers writes it")
-	}
-	noteGuides(page, w.plan)
 	if w.advice != "" {
 		page.Note("%s", w.advice)
 	}
-	if len(w.needed) > 0 {
+	if len(w.added) > 0 {
 		lines := "server/.env now also needs:"
-		for _, c := range w.needed {
+		for _, c := range w.added {
 			lines += "\n  " + c.Line()
 		}
 		page.Note("%s", lines)
@@ -93,9 +68,9 @@ var locks = []struct{ manifest, lock, command string }{
 
 // adviseLocks adds what to do about lock files that stand beside a manifest which was replaced.
 func (w *Written) adviseLocks() {
-	replaced := w.plan.Paths(project.Replaced)
+	changed := append(w.plan.Paths(project.Replaced), w.plan.Paths(project.Merged)...)
 	for _, l := range locks {
-		if slices.Contains(replaced, l.manifest) && project.Has(w.Directory, l.lock) {
+		if slices.Contains(changed, l.manifest) && project.Has(w.Directory, l.lock) {
 			folder := filepath.Join(w.job.Target, path.Dir(l.lock))
 			w.Next = append(w.Next, l.command+" "+report.ShellPath(folder))
 		}
@@ -112,7 +87,7 @@ var outcomes = []struct {
 	is          func(project.Step) bool
 }{
 	{"wrote conflicts between markers into", "conflicts", hasNewConflicts},
-	{"merged with your edits", "merge with your edits", isMergedInFull},
+	{"merged with your edits", "merge with your edits", hasAction(project.Merged)},
 	{"created", "create", hasAction(project.Created)},
 	{"replaced", "replace", hasAction(project.Replaced)},
 	{"removed", "remove", hasAction(project.Removed)},
@@ -122,11 +97,9 @@ var outcomes = []struct {
 
 func hasNewConflicts(s project.Step) bool { return len(s.Conflicts) > 0 }
 
-func isMergedInFull(s project.Step) bool { return s.Merged && !hasNewConflicts(s) }
-
-// hasAction returns a function that reports whether a step that merges nothing has the action.
+// hasAction returns a function that reports whether a step without conflicts has the action.
 func hasAction(action string) func(project.Step) bool {
-	return func(s project.Step) bool { return s.Action == action && !s.Merged }
+	return func(s project.Step) bool { return s.Action == action && !hasNewConflicts(s) }
 }
 
 // describeChanges describes for people what an update would do.
@@ -144,7 +117,9 @@ func describeChanges(p *project.Plan) string {
 func isShown(s project.Step) bool { return !project.IsInternal(s.Path) }
 
 // isUndelivered reports whether this version has changes for a file that an update cannot merge.
-func isUndelivered(s project.Step) bool { return s.State == project.Pending && !s.Merged }
+func isUndelivered(s project.Step) bool {
+	return s.State == project.Pending && s.Action != project.Merged
+}
 
 // namesOf returns the files of the plan that are listed and for which is returns true, as nameOf writes them.
 func namesOf(p *project.Plan, is func(project.Step) bool) (names []string) {
@@ -162,23 +137,4 @@ func nameOf(s project.Step) string {
 		return s.Path
 	}
 	return s.Path + " (" + s.Why + ")"
-}
-
-// noteGuides notes the guides that were kept although they differ.
-func noteGuides(page *report.Printer, p *project.Plan) {
-	for _, s := range p.Steps {
-		if !s.Guide || s.Action != project.Kept {
-			continue
-		}
-		if s.Before == "" {
-			page.Note("kept %s, which is a link, unreadable or larger than 1 MiB", s.Path)
-			continue
-		}
-		why := "differs from this version's guide"
-		if s.HasOldGuide() {
-			why = "an older vbot wrote"
-		}
-		const kept = "kept %s, which %s; to replace it: vbot init --no-input --overwrite-guide %s"
-		page.Note(kept, s.Path, why, report.ShellQuote(p.Dir))
-	}
 }

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,68 +20,86 @@ type Check struct {
 
 // A Comparison is the JSON of check.
 type Comparison struct {
-	Name    string        `json:"name"`
-	Region  report.OrNull `json:"region"`
-	Status  report.OrNull `json:"status"`
-	Missing []string      `json:"missing"`
-	Extra   []string      `json:"extra"`
+	Name string `json:"name" about:"name of the set"`
+	Place
+	Status  report.OrNull `json:"status" about:"ready, pending, failed, or another word of the API"`
+	Missing []string      `json:"missing" about:"keys that only the files have, sorted"`
+	Extra   []string      `json:"extra" about:"keys that only the set has, sorted"`
+	LeftOut []string      `json:"left_out" about:"keys without a value that --skip-empty left out"`
 
-	set    string // the set, for messages
-	file   string
-	differ bool
+	set   string // the set, for messages
+	files []string
+	err   error // the failure of Run
 }
 
-// Run fails with report.Differs for keys that are missing and, if it is exact, for extra ones. Then the
-// comparison is returned, too.
+// Run fails with report.Differs for keys that are missing and, if it is exact, for extra ones; otherwise
+// with report.Failed if the set's status is failed. Then the comparison is returned, too.
 func (c Check) Run(ctx context.Context, api *cloud.Client) (*Comparison, error) {
 	set, err := getSet(ctx, api, c.Name)
 	if err != nil {
 		return nil, err
 	}
 	if set.Source == cloud.SourceReferenced {
-		return nil, referencedError(c.Name)
+		return nil, referencedError(api, c.Name)
 	}
 	out := &Comparison{
 		Name:    c.Name,
-		Region:  report.OrNull(set.Region),
+		Place:   placeIn(api, set.Region),
 		Status:  report.OrNull(set.Status),
 		Missing: []string{},
 		Extra:   append([]string{}, set.Keys...),
+		LeftOut: []string{},
 		set:     "secret set " + c.Name + " of " + location(api, ""),
-		file:    c.Pairs.Files(),
+		files:   c.Pairs.files,
 	}
 	for _, p := range c.Pairs.List {
 		out.Extra = slices.DeleteFunc(out.Extra, func(key string) bool { return key == p.Key })
-		isLeftOut := c.SkipEmpty && p.Value.Empty()
-		if !isLeftOut && !slices.Contains(set.Keys, p.Key) {
+		switch {
+		case c.SkipEmpty && p.Value.Empty():
+			out.LeftOut = append(out.LeftOut, p.Key)
+		case !slices.Contains(set.Keys, p.Key):
 			out.Missing = append(out.Missing, p.Key)
 		}
 	}
 	slices.Sort(out.Missing)
-	err = out.differences(c.Exact)
-	out.differ = err != nil
-	return out, err
+	isFailed := set.Status == cloud.StatusFailed
+	out.err = out.differences(api, c.Exact)
+	switch {
+	case isFailed && out.err == nil:
+		out.err = api.Errorf(report.Failed, "%s has all keys, but %s", out.set, set.Failed())
+	case isFailed:
+		api.Warn("status", "", "%s: %s", c.Name, set.Failed())
+	}
+	return out, out.err
 }
 
 // differences returns the failure that names the keys that differ, or nil.
-func (c *Comparison) differences(exact bool) error {
-	var faults []string
-	if n := len(c.Missing); n > 0 {
-		keys := report.Plural(n, "key") + " from " + c.file + ": " + strings.Join(c.Missing, ", ")
-		faults = append(faults, "is missing "+keys)
+func (c *Comparison) differences(api *cloud.Client, exact bool) error {
+	files := strings.Join(c.files, " and ")
+	has, lack := "has", "lacks"
+	if len(c.files) > 1 {
+		has, lack = "have", "lack"
 	}
-	if n := len(c.Extra); n > 0 && exact {
-		keys := report.Plural(n, "extra key") + " not in " + c.file + ": " + strings.Join(c.Extra, ", ")
-		faults = append(faults, "has "+keys)
+	var faults []string
+	if len(c.Missing) > 0 {
+		fault := fmt.Sprintf("lacks %s, which %s %s", strings.Join(c.Missing, ", "), files, has)
+		faults = append(faults, fault)
+	}
+	if len(c.Extra) > 0 && exact {
+		fault := fmt.Sprintf("has %s, which %s %s", strings.Join(c.Extra, ", "), files, lack)
+		faults = append(faults, fault)
 	}
 	if faults == nil {
 		return nil
 	}
-	return report.Errorf(report.Differs, "%s %s", c.set, strings.Join(faults, "; it "))
+	return api.Errorf(report.Differs, "%s %s", c.set, strings.Join(faults, "; it "))
 }
 
-// Text prints a table of the keys that differ.
+// Text prints a table of the keys that differ, unless the comparison failed for another reason.
 func (c *Comparison) Text(out *report.Printer) {
+	if c.err != nil && !report.HasCode(c.err, report.Differs) {
+		return
+	}
 	var table strings.Builder
 	table.WriteString("KEY\tSTATE\n")
 	for _, key := range c.Missing {
@@ -90,7 +109,7 @@ func (c *Comparison) Text(out *report.Printer) {
 		table.WriteString(key + "\textra\n")
 	}
 	out.PrintColumns(table.String())
-	if !c.differ {
-		out.Note("%s has all keys of %s", c.set, c.file)
+	if c.err == nil {
+		out.Note("%s has all keys of %s", c.set, strings.Join(c.files, " and "))
 	}
 }

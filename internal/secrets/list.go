@@ -18,15 +18,17 @@ type List struct {
 
 // A Listing is the JSON of list.
 type Listing struct {
-	Secrets []ListedSecret `json:"secrets"`
+	Organization report.OrNull  `json:"organization" about:"their organization; null for that of an API key"`
+	Region       report.OrNull  `json:"region" about:"the region of --region; null for all"`
+	Secrets      []ListedSecret `json:"secrets" about:"the secrets, sorted by name"`
 
 	location string // where vbot looked, for messages
 }
 
 // A ListedSecret is a secret of a listing.
 type ListedSecret struct {
-	Name string        `json:"name"`
-	Kind report.OrNull `json:"kind"`
+	Name string        `json:"name" about:"name of the secret"`
+	Kind report.OrNull `json:"kind" about:"secret_set, image_pull_secret, or another word of the API"`
 	State
 }
 
@@ -43,15 +45,23 @@ func (l List) Run(ctx context.Context, api *cloud.Client) (*Listing, error) {
 		isPullSecret := func(e cloud.Entry) bool { return e.Type == cloud.TypeImagePull }
 		entries = slices.DeleteFunc(entries, isPullSecret)
 	}
-	out := &Listing{Secrets: []ListedSecret{}, location: location(api, "")}
+	out := &Listing{
+		Organization: report.OrNull(api.Organization),
+		Region:       report.OrNull(l.Region),
+		Secrets:      []ListedSecret{},
+		location:     location(api, ""),
+	}
 	if l.Region != "" {
 		out.location = "region " + l.Region + " in " + out.location
 	}
 	for _, e := range entries {
-		secret := ListedSecret{Name: e.Name, Kind: report.OrNull(e.Kind()), State: stateOf(e)}
-		out.Secrets = append(out.Secrets, secret)
+		out.Secrets = append(out.Secrets, listed(api, e))
 	}
 	return out, nil
+}
+
+func listed(api *cloud.Client, e cloud.Entry) ListedSecret {
+	return ListedSecret{Name: e.Name, Kind: report.OrNull(e.Kind()), State: stateOf(api, e)}
 }
 
 // Text prints a table, and the messages of the API about single secrets.
@@ -84,10 +94,10 @@ type Show struct {
 
 // A ShownSet is the JSON of list NAME.
 type ShownSet struct {
-	Name string `json:"name"`
-	Kind string `json:"kind"`
+	Name string `json:"name" about:"name of the set"`
+	Kind string `json:"kind" about:"secret_set"`
 	State
-	Keys []string `json:"keys"`
+	Keys []string `json:"keys" about:"its keys, sorted; empty for a referenced set"`
 }
 
 // Run returns the set. It fails with report.NotFound if there is none in the region.
@@ -98,10 +108,10 @@ func (s Show) Run(ctx context.Context, api *cloud.Client) (*ShownSet, error) {
 	}
 	if s.Region != "" && set.Region != s.Region {
 		const elsewhere = "%s is in region %s, not in %s"
-		return nil, report.Errorf(report.NotFound, elsewhere, s.Name, orDash(set.Region), s.Region)
+		return nil, api.Errorf(report.NotFound, elsewhere, s.Name, orDash(set.Region), s.Region)
 	}
 	keys := append([]string{}, set.Keys...)
-	return &ShownSet{Name: s.Name, Kind: cloud.KindSet, State: stateOf(set.Entry), Keys: keys}, nil
+	return &ShownSet{Name: s.Name, Kind: cloud.KindSet, State: stateOf(api, set.Entry), Keys: keys}, nil
 }
 
 // Text prints the state of the set, and a line for each key.

@@ -23,13 +23,9 @@ type Pairs struct {
 	List    []secret.Pair // in the order in which they are stored
 	LeftOut []string      // keys without a value in the files
 
-	files    []string // the names of the files, for messages
-	replaced []string // notes about values that a later file replaced
-	blank    []string // notes about keys that were left out
+	files    []string         // the names of the files, for messages
+	replaced []report.Warning // about values that a later file replaced
 }
-
-// Files returns the names of the files for messages, such as "a.env and b.env".
-func (p *Pairs) Files() string { return strings.Join(p.files, " and ") }
 
 // AddFile adds the pairs of a file in dotenv syntax. label is its name for messages. If allowBlank is
 // true, a key without a value is not an error. A value of a later file replaces that of an earlier one,
@@ -39,6 +35,7 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems re
 	for _, f := range faults {
 		at := fmt.Sprintf("%s:%d", label, f.Line)
 		problem := problems.Add(at, at, "%s", f.Message)
+		problem.AtLine = report.Number(f.Line)
 		if f.IsEmpty {
 			problem.Hint = "--skip-empty leaves out keys without a value"
 		}
@@ -51,7 +48,6 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems re
 	for i, pair := range p.List {
 		index[pair.Key] = i
 	}
-	var replaced []secret.Pair
 	for _, pair := range pairs {
 		pair.File = label
 		at, isGiven := index[pair.Key]
@@ -60,13 +56,11 @@ func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems re
 			p.List = append(p.List, pair)
 		case !pair.Value.Empty():
 			if earlier := p.List[at]; !earlier.Value.Empty() && earlier.File != label {
-				replaced = append(replaced, earlier)
+				message := "the value of " + label + " replaces that of " + earlier.File
+				p.replaced = append(p.replaced, report.Warning{Field: pair.Key, Message: message})
 			}
 			p.List[at] = pair
 		}
-	}
-	for _, in := range byFile(replaced) {
-		p.replaced = append(p.replaced, "values of "+label+" replace those of "+in.file+": "+in.keys)
 	}
 	return problems
 }
@@ -148,59 +142,31 @@ func (p *Pairs) fault(pair secret.Pair, at int, toBeAsked bool) string {
 // Finish leaves out keys of the files that have no value. Afterwards, every empty value is to be asked for.
 func (p *Pairs) Finish() (problems report.Problems) {
 	isBlank := func(pair secret.Pair) bool { return pair.File != "" && pair.Value.Empty() }
-	var blank []secret.Pair
 	for _, pair := range p.List {
 		if isBlank(pair) {
-			blank = append(blank, pair)
 			p.LeftOut = append(p.LeftOut, pair.Key)
 		}
 	}
-	for _, in := range byFile(blank) {
-		p.blank = append(p.blank, in.file+": left out keys without a value: "+in.keys)
-	}
 	p.List = slices.DeleteFunc(p.List, isBlank)
 	if len(p.List) == 0 && len(p.LeftOut) > 0 {
-		problems.Add("file", "--file", "no key in %s has a value", p.Files())
+		problems.Add("file", "--file", "no key in %s has a value", strings.Join(p.files, " and "))
 	}
 	return problems
 }
 
-// Notes returns what a person should know about the pairs, in sentences without values. isServiceKey
-// reports whether a key is the secret of a service.
-func (p *Pairs) Notes(isServiceKey func(key string) bool) []string {
-	var notes []string
-	var expanded []secret.Pair
+// Warnings returns what looks wrong with the pairs, without values. isServiceKey reports whether a key is the
+// secret of a service.
+func (p *Pairs) Warnings(isServiceKey func(key string) bool) []report.Warning {
+	warnings := p.replaced
 	for _, pair := range p.List {
-		if pair.File != "" && strings.Contains(pair.Value.Reveal(), "${") {
-			expanded = append(expanded, pair)
-		}
 		if s := Suspect(pair, isServiceKey); s.Looks != "" {
-			notes = append(notes, "check "+pair.Key+": the value "+s.Looks+"; vbot stores it unchanged")
+			message := "check it: the value " + s.Looks + "; vbot stores it unchanged"
+			warnings = append(warnings, report.Warning{Field: pair.Key, Message: message})
+		}
+		if pair.File != "" && strings.Contains(pair.Value.Reveal(), "${") {
+			message := "python-dotenv would expand ${...} in it; vbot stores it unchanged"
+			warnings = append(warnings, report.Warning{Field: pair.Key, Message: message})
 		}
 	}
-	notes = slices.Concat(p.replaced, notes, p.blank)
-	for _, in := range byFile(expanded) {
-		const note = "%s: python-dotenv would expand ${...} in %s; vbot stores it unchanged"
-		notes = append(notes, fmt.Sprintf(note, in.file, in.keys))
-	}
-	return notes
-}
-
-// fileKeys are keys of a secrets file.
-type fileKeys struct {
-	file string // its name for messages
-	keys string // "A, B"
-}
-
-// byFile groups the keys of pairs by their file. The pairs must be from files.
-func byFile(pairs []secret.Pair) (out []fileKeys) {
-	for _, pair := range pairs {
-		at := slices.IndexFunc(out, func(in fileKeys) bool { return in.file == pair.File })
-		if at < 0 {
-			out = append(out, fileKeys{pair.File, pair.Key})
-		} else {
-			out[at].keys += ", " + pair.Key
-		}
-	}
-	return out
+	return warnings
 }

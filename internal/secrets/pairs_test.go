@@ -74,16 +74,15 @@ func TestPairsOfSeveralFiles(t *testing.T) {
 		{
 			name:  "the same key",
 			files: []string{"A=1\nB=1", "C=2\nA=2", "A=3\nC=3"},
-			want: "A=3 B=1 C=3 | values of b.env replace those of a.env: A | values of c.env replace " +
-				"those of b.env: A, C",
+			want: "A=3 B=1 C=3 | A: the value of b.env replaces that of a.env | A: the value of c.env " +
+				"replaces that of b.env | C: the value of c.env replaces that of b.env",
 		},
 		{name: "a blank replaces nothing", files: []string{"A=1", "A="}, want: "A=1"},
 		{name: "a blank is replaced", files: []string{"A=", "A=2"}, want: "A=2"},
 		{
 			name:  "blanks",
 			files: []string{"A=\nB=1", "A=\nC="},
-			want: "B=1 without A C | a.env: left out keys without a value: A | b.env: left out keys " +
-				"without a value: C",
+			want:  "B=1 without A C",
 		},
 	} {
 		p := &Pairs{}
@@ -100,7 +99,10 @@ func TestPairsOfSeveralFiles(t *testing.T) {
 			pairs = append(append(pairs, "without"), p.LeftOut...)
 		}
 		none := func(string) bool { return false }
-		got := strings.Join(append([]string{strings.Join(pairs, " ")}, p.Notes(none)...), " | ")
+		got := strings.Join(pairs, " ")
+		for _, w := range p.Warnings(none) {
+			got += " | " + w.Field + ": " + w.Message
+		}
 		if got != c.want || problems != nil {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
 		}

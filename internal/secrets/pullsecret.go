@@ -27,25 +27,23 @@ type StorePullSecret struct {
 	Login  secret.Value
 	Encode bool          // the login is USER:PASSWORD, to be encoded in base64
 	Wait   time.Duration // how long to wait until the secret is ready; 0 for not at all
+	DryRun bool          // store nothing
 }
 
 // A PullSecret is the JSON of image-pull-secret.
 type PullSecret struct {
-	Name    string        `json:"name"`
-	Region  report.OrNull `json:"region"`
-	Host    string        `json:"host"`
-	Created bool          `json:"created"`
-	Status  report.OrNull `json:"status"`
+	Name string `json:"name" about:"name of the secret"`
+	Place
+	Host    string        `json:"host" about:"URL of the registry"`
+	Created bool          `json:"created" about:"it is new, or would be"`
+	Status  report.OrNull `json:"status" about:"its last status, with --wait"`
+	Result  string        `json:"result" enum:"planned,stored" about:"planned with --dry-run"`
 
 	message string // "" if it was printed before the wait
 }
 
-// Text says what was stored.
-func (s *PullSecret) Text(out *report.Printer) {
-	if s.message != "" {
-		out.Note("%s", s.message)
-	}
-}
+// Text says what was stored, or would be.
+func (s *PullSecret) Text(out *report.Printer) { printDone(out, s.Result == planned, s.message) }
 
 // Run stores the secret, and waits for it. If only the wait fails, the result is returned, too.
 func (r StorePullSecret) Run(ctx context.Context, api *cloud.Client) (*PullSecret, error) {
@@ -60,28 +58,40 @@ func (r StorePullSecret) Run(ctx context.Context, api *cloud.Client) (*PullSecre
 	case existing == nil:
 		err = refuseUnknownRegion(ctx, api, r.Region)
 	case existing.Type != cloud.TypeImagePull:
-		const exists = "a %s named %s already exists; nothing was written"
-		err = report.Errorf(report.Rejected, exists, kindWords(existing.Kind()), r.Name)
+		err = nameTaken(api, *existing)
 	default:
-		err = refuseOtherRegion(r.Name, r.Region, existing.Region)
+		err = refuseOtherRegion(api, r.Name, r.Region, existing.Region)
 		region = cmp.Or(region, existing.Region)
 	}
 	if err != nil {
 		return nil, err
+	}
+	effect := "new"
+	if existing != nil {
+		effect = "updated"
+	}
+	out := &PullSecret{
+		Name:    r.Name,
+		Place:   placeIn(api, region),
+		Host:    r.Host,
+		Created: existing == nil,
+		Result:  planned,
+	}
+	describe := func(verb string) string {
+		const secret = "%s image pull secret %s for %s in %s (%s)"
+		return fmt.Sprintf(secret, verb, r.Name, r.Host, location(api, string(out.Region)), effect)
+	}
+	if r.DryRun {
+		out.message = describe("would store")
+		return out, nil
 	}
 	ref := cloud.Ref{Name: r.Name, Type: cloud.TypeImagePull, Region: r.Region}
 	storedIn, err := api.StoreImagePull(ctx, ref, r.Host, value)
 	if err != nil {
 		return nil, err
 	}
-	region = cmp.Or(storedIn, region)
-	out := &PullSecret{Name: r.Name, Region: report.OrNull(region), Host: r.Host, Created: existing == nil}
-	effect := "new"
-	if existing != nil {
-		effect = "updated"
-	}
-	message := fmt.Sprintf("stored image pull secret %s for %s in %s (%s)",
-		r.Name, r.Host, location(api, region), effect)
+	out.Region, out.Result = report.OrNull(cmp.Or(storedIn, region)), "stored"
+	message := describe("stored")
 	if r.Wait == 0 {
 		out.message = message
 		return out, nil
@@ -104,9 +114,11 @@ func LoginFault(login secret.Value, encode bool) string {
 	case encode && isObject(text):
 		return jsonLoginFault(text)
 	case isOdd || isOddUser:
-		return "must not contain control characters or invalid UTF-8"
+		return "has control characters or invalid UTF-8"
+	case encode && !hasColon:
+		return "has no colon, but must be USER:PASSWORD; use --no-encode to send other text unchanged"
 	case encode && !isComplete:
-		return "must be USER:PASSWORD; use --no-encode to send other text unchanged"
+		return "must be USER:PASSWORD, and neither may be empty"
 	}
 	return ""
 }
@@ -128,7 +140,7 @@ func jsonLoginFault(text string) string {
 		return "is Docker's config.json; pass the login of one registry, unless a credential helper " +
 			"has it: " + `jq -r '.auths["HOST"].auth | @base64d' ~/.docker/config.json`
 	}
-	return "must be USER:PASSWORD, not JSON; put _json_key: before a key file of Google"
+	return "is JSON, but must be USER:PASSWORD; put _json_key: before a key file of Google"
 }
 
 // dockerHub is the address under which Docker keeps the login of Docker Hub.

@@ -31,18 +31,29 @@ func location(api *cloud.Client, region string) string {
 	return s
 }
 
-// A State is the JSON of what the API reports about a secret.
-type State struct {
-	Status  report.OrNull `json:"status"`
-	Region  report.OrNull `json:"region"`
-	Message report.OrNull `json:"message"`
-	Source  report.OrNull `json:"source"`
+// A Place is the JSON of where a secret is.
+type Place struct {
+	Organization report.OrNull `json:"organization" about:"its organization; null for that of an API key"`
+	Region       report.OrNull `json:"region" about:"its region; null if the API did not say"`
 }
 
-func stateOf(e cloud.Entry) State {
+// placeIn returns a place in the organization of the client.
+func placeIn(api *cloud.Client, region string) Place {
+	return Place{Organization: report.OrNull(api.Organization), Region: report.OrNull(region)}
+}
+
+// A State is the JSON of what the API reports about a secret.
+type State struct {
+	Status report.OrNull `json:"status" about:"ready, pending, failed, or another word of the API"`
+	Place
+	Message report.OrNull `json:"message" about:"why its status is failed, if the API said so"`
+	Source  report.OrNull `json:"source" about:"managed, or referenced for a Kubernetes Secret"`
+}
+
+func stateOf(api *cloud.Client, e cloud.Entry) State {
 	return State{
 		Status:  report.OrNull(e.Status),
-		Region:  report.OrNull(e.Region),
+		Place:   placeIn(api, e.Region),
 		Message: report.OrNull(e.Message),
 		Source:  report.OrNull(e.Source),
 	}
@@ -87,17 +98,14 @@ func suggest(ctx context.Context, api *cloud.Client, name string, err error) err
 }
 
 // explain rewords an error from reading a secret set. The API responds with 400 for an image
-// pull secret, but also for other reasons; the listing tells them apart. code is the error code for an
-// image pull secret.
-func explain(ctx context.Context, api *cloud.Client, name string, err error, code string) error {
+// pull secret, but also for other reasons; the listing tells them apart.
+func explain(ctx context.Context, api *cloud.Client, name string, err error) error {
 	switch {
 	case report.HasCode(err, report.NotFound):
 		return report.Reword(err, "no secret set %s in %s", name, location(api, ""))
 	case cloud.IsBadRequest(err):
 		if e, _ := api.Find(ctx, name); e != nil && e.Type == cloud.TypeImagePull {
-			f := report.Reword(err, "%s is an image pull secret, not a secret set", name)
-			f.Code = code
-			return f
+			return api.Errorf(report.NotFound, "%s is an image pull secret, not a secret set", name)
 		}
 	}
 	return err
@@ -106,23 +114,44 @@ func explain(ctx context.Context, api *cloud.Client, name string, err error, cod
 // getSet reads a secret set that must exist.
 func getSet(ctx context.Context, api *cloud.Client, name string) (*cloud.Set, error) {
 	set, err := api.Get(ctx, name)
-	return set, suggest(ctx, api, name, explain(ctx, api, name, err, report.NotFound))
+	return set, suggest(ctx, api, name, explain(ctx, api, name, err))
 }
 
 // referencedError returns the failure for keys that are only in the cluster.
-func referencedError(name string) error {
+func referencedError(api *cloud.Client, name string) error {
 	const referenced = "%s refers to a Kubernetes Secret in your own cluster; read and change its keys there"
-	return report.Errorf(report.Rejected, referenced, name)
+	return api.Errorf(report.Rejected, referenced, name)
+}
+
+// nameTaken returns the failure for a name that another kind of secret has.
+func nameTaken(api *cloud.Client, existing cloud.Entry) error {
+	const exists = "a %s named %s already exists; nothing was written"
+	return api.Errorf(report.Rejected, exists, kindWords(existing.Kind()), existing.Name)
+}
+
+// planned is the result of what a dry run would do.
+const planned = "planned"
+
+// printDone prints what a dry run would do, which is its result, or notes what a run did.
+func printDone(out *report.Printer, isPlan bool, message string) {
+	switch {
+	case isPlan:
+		out.Print(report.Printable(message) + "\n")
+	case message != "":
+		out.Note("%s", message)
+	}
 }
 
 // refuseOtherRegion fails for a region that is not the secret's own, because secrets cannot move. asked is
 // the value of --region and is that of the API, "" if not given.
-func refuseOtherRegion(name, asked, is string) error {
+func refuseOtherRegion(api *cloud.Client, name, asked, is string) error {
 	if asked == "" || is == "" || asked == is {
 		return nil
 	}
-	return report.One(report.Rejected, "region", "--region",
-		"%s is in %s and cannot be stored in %s; nothing was written", name, is, asked)
+	const elsewhere = "%s is in %s and cannot be stored in %s; nothing was written"
+	f := api.Errorf(report.Rejected, "")
+	f.Problems.Add("region", "--region", elsewhere, name, is, asked)
+	return f
 }
 
 // refuseUnknownRegion fails for a value of --region that the API does not list.
@@ -138,10 +167,10 @@ func refuseUnknownRegion(ctx context.Context, api *cloud.Client, asked string) e
 		return nil
 	}
 	near := report.Nearest(asked, codes)
-	var problems report.Problems
-	p := problems.Add("region", "--region", "there is no region %s%s", asked, report.DidYouMean(near))
+	f := api.Errorf(report.NotFound, "")
+	p := f.Problems.Add("region", "--region", "there is no region %s%s", asked, report.DidYouMean(near))
 	p.Allowed = codes
-	return &report.Failure{Code: report.NotFound, Problems: problems}
+	return f
 }
 
 // waitReady notes what was stored, then waits at most limit until the secret is ready, and returns its last
@@ -150,6 +179,6 @@ func waitReady(
 	ctx context.Context, api *cloud.Client, stored cloud.Ref, limit time.Duration, message string,
 ) (report.OrNull, error) {
 	api.Note("%s", message)
-	status, err := api.WaitReady(ctx, stored, limit)
+	status, err := api.WaitReady(ctx, stored, limit, stored.Name+" is stored, but")
 	return report.OrNull(status), err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -123,7 +124,7 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 		t.Errorf("%+v, %v", result, err)
 	}
 	const want = "secret set app of organization acme, region us-west:\n" +
-		"  A  replaces the current value\nStore 1 key?"
+		"  would replace the value of A\nStore 1 key?"
 	if asked != want {
 		t.Errorf("it asked %q", asked)
 	}
@@ -218,14 +219,135 @@ func TestRemoveOfWhatIsNotThere(t *testing.T) {
 	s.Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets")
 	s.Want("GET ~/secrets/app", "GET ~/secrets")
 	api, _ := connect(t, s)
-	result, err := Remove{Name: "app", Key: "A", IfExists: true}.Run(context.Background(), api)
+	unset := Remove{Names: []string{"app"}, Keys: []string{"A"}, IfExists: true}
+	result, err := unset.Run(context.Background(), api)
 	const nothing = "nothing to do: no secret set app in organization acme\n"
 	if err != nil || result.Deleted || asText(result) != nothing {
 		t.Errorf("%+v, %v", result, err)
 	}
-	result, err = Remove{Name: "app"}.Run(context.Background(), api)
+	result, err = Remove{Names: []string{"app"}}.Run(context.Background(), api)
 	if result != nil || !report.HasCode(err, report.NotFound) {
 		t.Errorf("%+v, %v", result, err)
+	}
+}
+
+// Of several secrets, all are looked up before the first one is deleted. What became of each is said.
+func TestRemoveOfSeveral(t *testing.T) {
+	s := cloudtest.New(t, userAgent)
+	for _, name := range []string{"a", "b", "c"} {
+		s.Keep(name, "us-west", "ready", "A")
+	}
+	s.Want("GET ~/secrets/a", "GET ~/secrets/x", "GET ~/secrets", "GET ~/secrets/c")
+	s.Want("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c")
+	s.Want("DELETE ~/secrets/a", "DELETE ~/secrets/b")
+	api, _ := connect(t, s)
+	result, err := Remove{Names: []string{"a", "x", "c"}}.Run(context.Background(), api)
+	if result != nil || !report.HasCode(err, report.NotFound) {
+		t.Errorf("%+v, %v", result, err)
+	}
+	s.Misbehave("DELETE", cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No"))
+	result, err = Remove{Names: []string{"a", "b", "a", "c"}}.Run(context.Background(), api)
+	if f := report.As(err); f.Code != report.Partial || len(f.Problems) != 2 || f.HTTPStatus != 403 {
+		t.Errorf("%+v", f)
+	}
+	var got []string
+	for _, item := range result.Removed {
+		got = append(got, item.Name+" "+string(item.Result))
+	}
+	if want := []string{"a removed", "b failed", "c not_tried"}; !slices.Equal(got, want) || !result.Deleted {
+		t.Errorf("%q", got)
+	}
+}
+
+// An interrupt says how far the run came, and what may be done all the same.
+func TestRemoveOfSeveralIsInterrupted(t *testing.T) {
+	s := cloudtest.New(t, userAgent)
+	for _, name := range []string{"a", "b", "c"} {
+		s.Keep(name, "us-west", "ready", "A")
+	}
+	s.Want("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c")
+	s.Want("DELETE ~/secrets/a", "DELETE ~/secrets/b")
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Misbehave("DELETE", cloudtest.Right,
+		func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+			cancel()
+			<-r.Context().Done()
+		})
+	api, _ := connect(t, s)
+	result, err := Remove{Names: []string{"a", "b", "c"}}.Run(ctx, api)
+	if f := report.As(err); f.Code != report.Interrupted || f.Error() != "interrupted; deleted 1 of 3" {
+		t.Errorf("%+v", f)
+	}
+	if got := result.Removed; got[0].Result != "removed" || got[1].Result != "unconfirmed" ||
+		got[2].Result != "not_tried" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A dry run asks what there is, and changes nothing.
+func TestDryRunsSendNoWrites(t *testing.T) {
+	s := cloudtest.New(t, userAgent)
+	s.Keep("app", "us-west", "ready", "A", "B")
+	s.Want("GET ~/secrets/app", "GET ~/secrets", "GET ~/secrets", "GET ~/regions")
+	api, _ := connect(t, s)
+	unset := Remove{Names: []string{"app"}, Keys: []string{"A", "B"}, DryRun: true}
+	removal, err := unset.Run(context.Background(), api)
+	if err != nil || removal.Deleted || removal.count(keyPlanned) != 2 || asText(removal) !=
+		"would remove key A of secret set app of organization acme, region us-west\n"+
+			"would remove key B of secret set app of organization acme, region us-west\n" {
+		t.Errorf("%+v, %v: %s", removal, err, asText(removal))
+	}
+	stored, err := StorePullSecret{Name: "hub", Host: "https://ghcr.io", DryRun: true}.Run(
+		context.Background(), api)
+	if err != nil || stored.Result != planned || !stored.Created {
+		t.Errorf("%+v, %v", stored, err)
+	}
+	registered, err := Register{Name: "team", Region: "us-west", DryRun: true}.Run(context.Background(), api)
+	if err != nil || registered.Result != planned {
+		t.Errorf("%+v, %v", registered, err)
+	}
+}
+
+// A secret that is ready is not waited for; neither is one that will never be.
+func TestWait(t *testing.T) {
+	for _, c := range []struct {
+		status, code string
+		polls        []string // the statuses that follow
+	}{
+		{"ready", "", nil},
+		{"pending", "", []string{"pending", "ready"}},
+		{"pending", report.Failed, []string{"failed"}},
+		{"failed", report.Failed, nil},
+		{"pending", report.Timeout, []string{"pending"}},
+	} {
+		s := cloudtest.Bare(t, userAgent)
+		defer s.Close()
+		s.Keep("app", "us-west", c.status, "A")
+		s.Statuses = append([]string{c.status}, c.polls...)
+		api, _ := connect(t, s)
+		result, err := Wait{Name: "app", Limit: 20 * time.Second}.Run(context.Background(), api)
+		isReady := err == nil && result.Status == "ready"
+		if isReady != (c.code == "") || err != nil && !report.HasCode(err, c.code) {
+			t.Errorf("%+v: %+v, %v", c, result, err)
+		}
+		if isSlow := len(s.Clock.Pauses) > 0; isSlow != (len(c.polls) > 0) {
+			t.Errorf("%+v: pauses %v", c, s.Clock.Pauses)
+		}
+	}
+}
+
+// The time of --timeout is over even if the API does not answer.
+func TestWaitForAnAPIThatHangs(t *testing.T) {
+	s := cloudtest.Bare(t, userAgent)
+	defer s.Close()
+	s.Keep("app", "us-west", "pending", "A")
+	hang := s.Clock.Hang(5 * time.Second)
+	s.Misbehave("GET", hang, hang)
+	api, _ := connect(t, s)
+	began := s.Clock.Time
+	_, err := Wait{Name: "app", Limit: 5 * time.Second}.Run(context.Background(), api)
+	if took := s.Clock.Time.Sub(began); !report.HasCode(err, report.Timeout) || took > 6*time.Second {
+		t.Errorf("%v, after %v", err, took)
 	}
 }
 
@@ -247,7 +369,7 @@ func TestCheckFailsForMissingKeys(t *testing.T) {
 	}
 	check.Exact = true
 	_, err = check.Run(context.Background(), api)
-	const extra = "secret set app of organization acme has 1 extra key not in .env: X"
+	const extra = "secret set app of organization acme has X, which .env lacks"
 	if err == nil || err.Error() != extra {
 		t.Error(err)
 	}
@@ -262,7 +384,7 @@ func TestStateOfSetsEveryField(t *testing.T) {
 			v.FieldByIndex(f.Index).SetString(f.Name)
 		}
 	}
-	state := reflect.ValueOf(stateOf(entry))
+	state := reflect.ValueOf(stateOf(&cloud.Client{Organization: "acme"}, entry))
 	for i := range state.NumField() {
 		if state.Field(i).IsZero() {
 			t.Errorf("%s is not set", state.Type().Field(i).Name)

@@ -34,7 +34,7 @@ func (s Set) Run(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 		return out, nil
 	}
 	if s.Confirm != nil {
-		summary := strings.TrimSuffix(report.Columns(out.summary()), "\n")
+		summary := strings.TrimSuffix(out.summary(), "\n")
 		if err := s.Confirm(ctx, summary, out.question()); err != nil {
 			return nil, err
 		}
@@ -71,14 +71,15 @@ func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 	region := cmp.Or(s.Region, set.Region)
 	out := &SetResult{
 		Name:     s.Name,
-		Region:   report.OrNull(region),
+		Place:    placeIn(api, region),
 		Created:  isNew,
 		Keys:     []KeyResult{},
+		LeftOut:  append([]string{}, s.Pairs.LeftOut...),
 		location: location(api, region),
 	}
 	for _, p := range s.Pairs.List {
 		isReplaced := slices.Contains(set.Keys, p.Key)
-		out.Keys = append(out.Keys, KeyResult{Key: p.Key, Result: keyPlanned, Replaced: isReplaced})
+		out.Keys = append(out.Keys, KeyResult{Key: p.Key, Result: planned, Replaced: isReplaced})
 	}
 	if !s.Prune {
 		return out, nil
@@ -90,7 +91,7 @@ func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 			return nil, report.One(report.Rejected, "prune", "--prune",
 				"key %s cannot be removed: %s; nothing was written", key, secret.KeyRule)
 		default:
-			out.Keys = append(out.Keys, KeyResult{Key: key, Result: keyPlanned, Prune: true})
+			out.Keys = append(out.Keys, KeyResult{Key: key, Result: planned, Prune: true})
 		}
 	}
 	return out, nil
@@ -110,16 +111,16 @@ func (s Set) existing(ctx context.Context, api *cloud.Client) (set *cloud.Set, i
 		}
 		return &cloud.Set{}, true, refuseUnknownRegion(ctx, api, s.Region)
 	case err != nil:
-		return nil, false, explain(ctx, api, s.Name, err, report.Rejected)
+		return nil, false, explain(ctx, api, s.Name, err)
 	case set.Source == cloud.SourceReferenced:
-		return nil, false, referencedError(s.Name)
+		return nil, false, referencedError(api, s.Name)
 	}
-	return set, false, refuseOtherRegion(s.Name, s.Region, set.Region)
+	return set, false, refuseOtherRegion(api, s.Name, s.Region, set.Region)
 }
 
 // noteNearName notes that there is a secret with a name similar to that of a new set.
 func noteNearName(ctx context.Context, api *cloud.Client, name string) {
 	if near := nearest(ctx, api, name); near != "" {
-		api.Note("%s is a new secret set; there is also %s", name, near)
+		api.Warn("name", "", "%s is a new secret set; there is also %s", name, near)
 	}
 }

@@ -12,11 +12,12 @@ import (
 // A SetResult is the JSON of set. It begins as the plan of what to do, with each key planned, and ends with
 // what became of each key.
 type SetResult struct {
-	Name    string        `json:"name"`
-	Region  report.OrNull `json:"region"`
-	Created bool          `json:"created"`
-	Status  report.OrNull `json:"status"`
-	Keys    []KeyResult   `json:"keys"` // first the keys to store, then those to remove
+	Name string `json:"name" about:"name of the set"`
+	Place
+	Created bool          `json:"created" about:"the set is new, or would be"`
+	Status  report.OrNull `json:"status" about:"its last status, with --wait"`
+	Keys    []KeyResult   `json:"keys" about:"first the keys to store, then those to remove"`
+	LeftOut []string      `json:"left_out" about:"keys without a value that --skip-empty left out"`
 
 	location string // of the set, for messages
 	dryRun   bool
@@ -26,15 +27,18 @@ type SetResult struct {
 
 // A KeyResult is the result for one key.
 type KeyResult struct {
-	Key      string `json:"key"`
-	Result   string `json:"result" enum:"planned,stored,removed,failed,unconfirmed,not_tried"`
-	Replaced bool   `json:"replaced"`
-	Prune    bool   `json:"prune"` // remove it
+	Key      string    `json:"key" about:"the key"`
+	Result   keyResult `json:"result" about:"unconfirmed: no response came, so it may be done"`
+	Replaced bool      `json:"replaced" about:"the set had a value for it"`
+	Prune    bool      `json:"prune" about:"it is to be removed, because of --prune"`
 }
 
-// Values of KeyResult.Result.
+// A keyResult is what became of a key, or of a secret to delete.
+type keyResult string
+
+// Values of keyResult.
 const (
-	keyPlanned     = "planned"
+	keyPlanned     = planned
 	keyStored      = "stored"
 	keyRemoved     = "removed"
 	keyFailed      = "failed"
@@ -42,23 +46,49 @@ const (
 	keyNotTried    = "not_tried"   // an earlier request failed
 )
 
+// Enum returns the values of a key, for the JSON Schema.
+func (keyResult) Enum() []string {
+	return []string{keyPlanned, keyStored, keyRemoved, keyFailed, keyUnconfirmed, keyNotTried}
+}
+
+// notDone returns the problem message of something that failed, was not confirmed or not tried. success is
+// the result that it may have nevertheless.
+func notDone(result, success keyResult) string {
+	message := strings.ReplaceAll(string(result), "_", " ")
+	if result == keyUnconfirmed {
+		message += ": it may be " + string(success)
+	}
+	return message
+}
+
 // success returns the result of the key if the request succeeds.
-func (k KeyResult) success() string {
+func (k KeyResult) success() keyResult {
 	if k.Prune {
 		return keyRemoved
 	}
 	return keyStored
 }
 
-// effect says what the plan does to the key. replaces describes that it replaces a value.
-func (k KeyResult) effect(replaces string) string {
+// effect says what was done to the key.
+func (k KeyResult) effect() string {
 	switch {
 	case k.Prune:
 		return "removed"
 	case k.Replaced:
-		return replaces
+		return "replaced"
 	}
 	return "new"
+}
+
+// plan says what is to be done to the key.
+func (k KeyResult) plan() string {
+	switch {
+	case k.Prune:
+		return "remove"
+	case k.Replaced:
+		return "replace the value of"
+	}
+	return "add"
 }
 
 // counts returns how many keys are to be stored, and how many removed.
@@ -92,18 +122,14 @@ func (s *SetResult) markDone(n int) {
 
 // markNotDone records what became of the keys after the first p.Done, and returns a problem for each. failed
 // is the result of those that were tried.
-func (s *SetResult) markNotDone(p cloud.Progress, failed string) (problems report.Problems) {
+func (s *SetResult) markNotDone(p cloud.Progress, failed keyResult) (problems report.Problems) {
 	for i := p.Done; i < len(s.Keys); i++ {
 		k := &s.Keys[i]
 		k.Result = failed
 		if i >= p.Tried {
 			k.Result = keyNotTried
 		}
-		message := strings.ReplaceAll(k.Result, "_", " ")
-		if k.Result == keyUnconfirmed {
-			message += ": it may be " + k.success()
-		}
-		problems.Add(k.Key, k.Key, "%s", message)
+		problems.Add(k.Key, k.Key, "%s", notDone(k.Result, k.success()))
 	}
 	return problems
 }
@@ -113,7 +139,7 @@ func (s *SetResult) markNotDone(p cloud.Progress, failed string) (problems repor
 func (s *SetResult) partial(err error, p cloud.Progress) (*SetResult, error) {
 	f := *report.As(err)
 	isInterrupted := f.Code == report.Interrupted
-	failed := keyFailed
+	failed := keyResult(keyFailed)
 	switch {
 	case f.Unsure:
 		failed = keyUnconfirmed
@@ -152,7 +178,7 @@ func (s *SetResult) howFar(done int) string {
 	return fmt.Sprintf("stored %s in %s and removed %d of %d", all, s.Name, done-stored, removed)
 }
 
-// summary describes what would be stored, without values, in columns.
+// summary describes what would be stored, without values.
 func (s *SetResult) summary() string {
 	var b strings.Builder
 	kind := "secret set "
@@ -161,7 +187,7 @@ func (s *SetResult) summary() string {
 	}
 	fmt.Fprintf(&b, "%s%s of %s:\n", kind, s.Name, s.location)
 	for _, k := range s.Keys {
-		fmt.Fprintf(&b, "  %s\t%s\n", k.Key, k.effect("replaces the current value"))
+		fmt.Fprintf(&b, "  would %s %s\n", k.plan(), k.Key)
 	}
 	return b.String()
 }
@@ -171,7 +197,7 @@ func (s *SetResult) stored() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "stored in secret set %s of %s:", s.Name, s.location)
 	for _, k := range s.Keys {
-		fmt.Fprintf(&b, "\n  %s  %s", k.Key, k.effect("replaced"))
+		fmt.Fprintf(&b, "\n  %s  %s", k.Key, k.effect())
 	}
 	if note := s.redeploy(); note != "" {
 		b.WriteString("\n" + note)
@@ -194,7 +220,7 @@ func (s *SetResult) redeploy() string {
 func (s *SetResult) Text(out *report.Printer) {
 	switch {
 	case s.dryRun:
-		out.PrintColumns(s.summary())
+		out.Print(report.Printable(s.summary()))
 	case s.failed:
 		for _, k := range s.Keys {
 			if k.Result == k.success() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"vbot/internal/cloud"
 	"vbot/internal/report"
@@ -15,15 +16,16 @@ import (
 type Login struct {
 	Organization string // "" for the token's only one, or the one that Choose returns
 	// Token asks for the token, after everything else was checked.
-	Token  func(ctx context.Context) (secret.Value, error)
-	Choose cloud.Choose // nil if nobody can be asked
+	Token   func(ctx context.Context) (secret.Value, error)
+	Choose  cloud.Choose  // nil if nobody can be asked
+	Timeout time.Duration // of a request with all its tries; 0 for the default
 }
 
 // A SignIn is the JSON of login.
 type SignIn struct {
-	Organization report.OrNull `json:"organization"`
-	APIURL       string        `json:"api_url"`
-	ConfigFile   string        `json:"config_file"`
+	Organization report.OrNull `json:"organization" about:"the organization; null for that of an API key"`
+	APIURL       string        `json:"api_url" about:"address of the API"`
+	ConfigFile   string        `json:"config_file" about:"file in which the token is stored"`
 
 	message string
 }
@@ -41,6 +43,7 @@ func (l Login) Run(ctx context.Context, s system.System) (*SignIn, error) {
 	if len(problems) > 0 {
 		return nil, problems.Err()
 	}
+	api.Limit(l.Timeout)
 	token, err := l.Token(ctx)
 	if err != nil {
 		return nil, err
@@ -65,7 +68,7 @@ func (l Login) Run(ctx context.Context, s system.System) (*SignIn, error) {
 		message:      fmt.Sprintf("signed in to %s; token stored in %s", location(api, ""), file.Path),
 	}
 	if s.Getenv("VBOT_TOKEN") != "" {
-		out.message += "\nVBOT_TOKEN is set and overrides the stored token"
+		s.Warn("VBOT_TOKEN", "", "VBOT_TOKEN is set and overrides the stored token")
 	}
 	return out, nil
 }
@@ -77,18 +80,17 @@ func loginFile(s system.System) (cloud.LoginFile, error) {
 	if err != nil {
 		return file, err
 	}
+	var problems report.Problems
 	if err := file.CheckOwned(); err != nil {
-		f := report.Errorf(report.Conflict, "%s %v", file.Path, report.Cause(err))
-		f.Err = err
-		return file, f
+		problems.Add("config_file", file.Path, "%v", report.Cause(err))
 	}
-	return file, nil
+	return file, problems.Err()
 }
 
 // A SignOut is the JSON of logout.
 type SignOut struct {
-	Removed    bool   `json:"removed"`
-	ConfigFile string `json:"config_file"`
+	Removed    bool   `json:"removed" about:"there was a file"`
+	ConfigFile string `json:"config_file" about:"file in which login stores the token"`
 
 	message string
 }
@@ -114,16 +116,16 @@ func Logout(s system.System) (*SignOut, error) {
 		out.message = "signed out: removed " + file.Path
 	}
 	if s.Getenv("VBOT_TOKEN") != "" {
-		out.message += "\nVBOT_TOKEN is set; you are still signed in"
+		s.Warn("VBOT_TOKEN", "", "VBOT_TOKEN is set; you are still signed in")
 	}
 	return out, nil
 }
 
 // An Identity is the JSON of whoami.
 type Identity struct {
-	Organization report.OrNull `json:"organization"`
-	APIURL       string        `json:"api_url"`
-	TokenFrom    string        `json:"token_from"` // a variable or a file
+	Organization report.OrNull `json:"organization" about:"the organization; null for that of an API key"`
+	APIURL       string        `json:"api_url" about:"address of the API"`
+	TokenFrom    string        `json:"token_from" about:"variable or file that has the token"`
 }
 
 // Whoami is `vbot cloud whoami`: it checks the token with the API, and returns its organization.

@@ -18,6 +18,8 @@ type System struct {
 	Dir     string                   // the working directory, absolute; "" if it was deleted
 	Getenv  func(name string) string // as os.Getenv
 	Stderr  io.Writer
+	// Warnings has the warnings of the command so far, for its JSON; nil if nobody reads them.
+	Warnings *[]report.Warning
 
 	Now func() time.Time
 	// Pause waits, or returns the error of the context if that ends first.
@@ -38,6 +40,19 @@ func (s System) Path(name string) string {
 // Note prints a message to stderr immediately.
 func (s System) Note(format string, args ...any) {
 	fmt.Fprintln(s.Stderr, report.Printable(fmt.Sprintf(format, args...)))
+}
+
+// Warn prints a warning to stderr immediately, and keeps it for the JSON of the command. field and where are
+// as in report.Problems.Add.
+func (s System) Warn(field, where, format string, args ...any) {
+	w := report.Warning{Field: field, Message: report.Printable(fmt.Sprintf(format, args...))}
+	if s.Warnings != nil {
+		*s.Warnings = append(*s.Warnings, w)
+	}
+	if where != "" {
+		where += ": "
+	}
+	s.Note("%s%s", where, w.Message)
 }
 
 // Pause waits for d. If ctx ends first, it returns the error of ctx.

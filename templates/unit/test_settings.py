@@ -151,6 +151,27 @@ def test_a_file_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) ->
         settings.load()
 
 
+@pytest.mark.parametrize(
+    ("mode", "text", "noted"),
+    [
+        (0o644, "SOME_API_KEY=x", True),
+        (0o600, "SOME_API_KEY=x", False),
+        (0o640, "SOME_API_KEY=x", False),  # as for a container's group
+        (0o777, "SOME_API_KEY=x", False),  # a file system without modes
+        (0o644, "SOME_API_KEY=\nSOME_MODEL=y", False),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no modes")
+def test_keys_that_every_user_can_read_are_noted(
+    env: Path, capsys: pytest.CaptureFixture[str], mode: int, text: str, noted: bool
+) -> None:
+    env.write_text(text)
+    env.chmod(mode)
+    settings.require([])
+    said = f"Any user of this machine can read the keys: chmod 600 {env}\n"
+    assert capsys.readouterr().err == (said if noted else "")
+
+
 def test_calls_that_daily_takes_need_what_daily_needs() -> None:
     required = [Needs("A", transport="daily")]
     settings.require(required, transports=["webrtc"])

@@ -34,10 +34,10 @@ def run(
     for begin in background:
         begin()
     bot = local.prepare(app, bot)
+    records.start()  # once the log is set up
     if "asterisk" in transports:
         development: Any = importlib.import_module("vbot.asterisk.development")
         development.serve(app, bot)
-    records.start()  # once the log is set up
     if load:
         load()
     if "dialin" in transports or "call" in transports:

@@ -114,6 +114,19 @@ def load() -> None:
         sys.exit("\n".join(wrong))
 
 
+def note_readers() -> None:
+    """Say so if .env has keys, and every user of the machine can read it."""
+    if sys.platform == "win32" or not ENV_FILE.is_file():
+        return
+    mode = ENV_FILE.stat().st_mode
+    # All files are executable where modes mean nothing, such as on Windows' drives in WSL.
+    if not mode & 0o004 or mode & 0o111:
+        return
+    values = dotenv_values(ENV_FILE, encoding=ENCODING)
+    if any(value and name.endswith(KEYS) for name, value in values.items()):
+        print(f"Any user of this machine can read the keys: chmod 600 {ENV_FILE}", file=sys.stderr)
+
+
 def unreadable(path: str) -> str:
     """Return a message about a file without read permission, with the command that grants it."""
     if sys.platform == "win32":
@@ -142,6 +155,7 @@ def require(required: Iterable[Requirement], transports: Iterable[str] = ()) -> 
     problems += missing([need for need in needs if isinstance(need, Needs)], served)
     if problems:
         sys.exit("\n".join(problems))
+    note_readers()
 
 
 def mistakes() -> list[str]:

@@ -1,0 +1,100 @@
+package scaffold
+
+import (
+	"slices"
+
+	"vbot/internal/catalog"
+	"vbot/internal/project"
+	"vbot/internal/report"
+)
+
+// Changes are what a job does, or would do, in a directory.
+type Changes struct {
+	Files     []WrittenFile    `json:"files" about:"each file of vbot, sorted by path"`
+	Variables []NeededVariable `json:"variables" about:"what server/.env needs, or needs since an update"`
+}
+
+// A WrittenFile says what happened to a file.
+type WrittenFile struct {
+	Path   string        `json:"path" about:"path in the directory, with slashes"`
+	Action fileAction    `json:"action" about:"missing: it was deleted; conflict: it is in the way"`
+	SHA256 report.OrNull `json:"sha256" about:"SHA-256 of the file afterwards; null if it was not read"`
+}
+
+// A fileAction is one of the actions of package project, or conflict.
+type fileAction string
+
+// conflict is the action of a file that is in the way of the job. With conflict markers, it has them.
+const conflict fileAction = "conflict"
+
+// Enum returns the allowed values, for the JSON Schema.
+func (fileAction) Enum() []string {
+	return []string{
+		project.Created, project.Kept, project.Unchanged, project.Replaced, project.Merged, project.Removed,
+		project.Missing, string(conflict),
+	}
+}
+
+// A NeededVariable is a variable of which a person has to get the value.
+type NeededVariable struct {
+	Name string        `json:"name" about:"name in server/.env"`
+	Or   []string      `json:"or" about:"variables of which one may be set instead"`
+	From string        `json:"from" about:"the page where you get the value, or what it is"`
+	Only report.OrNull `json:"only_for" about:"the only transport that needs it; null if each does"`
+}
+
+// changesOf returns what the plan does. needed are the variables whose values a person has to get.
+func changesOf(p *project.Plan, needed []catalog.Requirement) Changes {
+	out := Changes{Files: []WrittenFile{}, Variables: []NeededVariable{}}
+	for _, s := range p.Steps {
+		file := WrittenFile{Path: s.Path, Action: fileAction(s.Action), SHA256: report.OrNull(s.Sum())}
+		if slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == s.Path }) {
+			file.Action = conflict
+		}
+		out.Files = append(out.Files, file)
+	}
+	seen := map[string]bool{}
+	for _, r := range needed {
+		if seen[r.Name] {
+			continue
+		}
+		seen[r.Name] = true
+		v := NeededVariable{Name: r.Name, Or: []string{}, From: r.Page, Only: report.OrNull(r.Only)}
+		for _, name := range r.Rule.Names {
+			if name != r.Name {
+				v.Or = append(v.Or, name)
+			}
+		}
+		out.Variables = append(out.Variables, v)
+	}
+	return out
+}
+
+// warn warns of what the job leaves as it is, although a person may expect something else.
+func (j Job) warn(env Env, p *project.Plan) {
+	if p.Count(project.Missing) > 0 {
+		const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
+		env.Warn("files", "", "to restore what you deleted: "+restore, report.ShellPath(j.Target))
+	}
+	if slices.ContainsFunc(p.Steps, isUndelivered) {
+		env.Warn("files", "", "the next update offers what is pending again; --check --diff shows it, "+
+			"and --update --conflict-markers writes it")
+	}
+	for _, s := range p.Steps {
+		if s.Guide && s.Action == project.Kept {
+			env.Warn(s.Path, "", "kept %s, which %s", s.Path, whyKept(p.Dir, s))
+		}
+	}
+}
+
+// whyKept says why a guide was kept although it is not this version's, and what to do about it.
+func whyKept(dir string, guide project.Step) string {
+	why := "differs from this version's guide"
+	switch {
+	case guide.Before == "":
+		return "is a link, unreadable or larger than 1 MiB"
+	case guide.HasOldGuide():
+		why = "an older vbot wrote"
+	}
+	return why + "; to replace it: vbot init --no-input --overwrite-guide " + report.ShellQuote(dir)
+}
