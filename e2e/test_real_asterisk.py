@@ -346,7 +346,7 @@ def test_asterisk_on_the_same_machine_needs_no_password(hotline: bots.Project) -
 
 # With words that answers have: the model is small, and speaks of the country if not of its capital.
 QUESTIONS = {
-    "What is the capital of France?": ("paris", "france", "french"),
+    "What is the capital of France?": ("paris", "franc", "french"),
     "What is the capital of Italy?": ("rome", "italy", "italian"),
 }
 
