@@ -102,7 +102,7 @@ def made(vbot: Path) -> bots.Project:
 
 
 ADDED = ("days.py", "handing_over.py", "tests/test_days.py", "tests/test_handing_over.py")
-EDITED = ("agent.py", "bot.py", "evals/starter_text.yaml", "tests/test_agent.py")
+EDITED = ("agent.py", "appointments.py", "bot.py", "evals/starter_text.yaml", "tests/test_agent.py")
 
 
 @pytest.fixture
@@ -239,17 +239,16 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
 
 
 def test_callers_book_at_an_api_of_the_owner(project: bots.Project) -> None:
-    """Once the example has been moved, as RECIPES.md says. No test changes."""
-    moved, example = project.server / "appointments.py", project.server / "tests/appointments.py"
-    text, title = example.read_text(), "A tool that calls your own HTTP API"
+    """With the example, as RECIPES.md says. No test changes, and they notice an edit of the tool."""
+    title = "A tool that calls your own HTTP API"
     recipes.follow(project, "RECIPES.md", title, recipes.tool)
-    example.unlink()
-    try:
-        done = pytest_in(project, "tests")
-        assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
-    finally:
-        moved.unlink()
-        example.write_text(text)
+    done = pytest_in(project, "tests")
+    assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
+
+    tool = project.server / "appointments.py"
+    tool.write_text(editing.replaced(tool.read_text(), ('/appointments"', '/bookings"')))
+    done = pytest_in(project, "tests", "-k", "the_tool_books")
+    assert done.returncode == 1, done.stdout
 
 
 def test_callers_are_put_through(project: bots.Project) -> None:

@@ -55,8 +55,7 @@ OTHERS = ("conftest.py", "self_host.py", "sentences.py", "webhooks.py")
 def read(project: bots.Project) -> Files:
     """The files that recipes change, and those that they have added."""
     files = sorted(file for file in project.server.glob("*.py") if file.name not in OTHERS)
-    examples = project.server.glob("tests/appointments.py")
-    return {str(file.relative_to(project.server)): file.read_text() for file in (*files, *examples)}
+    return {file.name: file.read_text() for file in files}
 
 
 def write(project: bots.Project, files: Files) -> None:
@@ -97,7 +96,7 @@ def variables(source: str, section: Section) -> str:
 def tool(files: Files, section: Section) -> Files:
     """README.md, RECIPES.md, DEPLOY.md: a tool in a file of its own, and what it needs in .env.
 
-    Its text is in the document, or else it is an example of tests/, which is moved.
+    Its text is in the document, or else it is an example that is there.
     """
     words = " ".join(section.text.split())
     line = section.code("from ")
@@ -106,9 +105,8 @@ def tool(files: Files, section: Section) -> Files:
         assert f"`server/{module}.py`" in words
         [block] = section.blocks
     else:
-        assert f"`server/tests/{module}.py`" in words and "move the file to `server/`" in words
-        block = files[f"tests/{module}.py"]
-        files = {name: text for name, text in files.items() if name != f"tests/{module}.py"}
+        assert f"`server/{module}.py`" in words
+        block = files[f"{module}.py"]
     [name] = re.findall(r"`(\w+),` to `TOOLS`", words)
     source = listed(with_own_import(files["agent.py"], line), name)
     if needed := re.search(r'((?:`"\w+",`(?:,| and)? )+)to `REQUIRED`', words):
