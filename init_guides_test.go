@@ -154,3 +154,22 @@ func TestScaffoldBesideGuides(t *testing.T) {
 		t.Errorf("AGENTS.md: %.20q, GETTING_STARTED.md: %q", tree["AGENTS.md"], tree["GETTING_STARTED.md"])
 	}
 }
+
+// What callers hear while no bot answers is in the bot's language, wherever a guide prints it.
+func TestCarriersSpeakTheLanguageOfTheBot(t *testing.T) {
+	parallel(t)
+	for language, sentence := range map[string]string{
+		"de": `<Say language="de-DE">Zurzeit kann niemand Ihren Anruf annehmen. Bitte rufen Sie später wieder an.</Say>`,
+		"en": `<Say language="en-US">Nobody can take your call right now. Please call again later.</Say>`,
+	} {
+		for file, hosted := range map[string]string{"deploy/README.md": "--self-host", "DEPLOY.md": "--deploy-to-cloud"} {
+			dir := t.TempDir()
+			options := "init . --no-deploy-to-cloud -t twilio " + cascade + " --language " + language + " " + hosted
+			vbot(t, dir, strings.Fields(strings.Replace(options, "-t smallwebrtc ", "", 1))...).wantCode(t, 0)
+			text := filetest.Tree(t, dir)[file]
+			if got := strings.Count(text, "<Say "); got != strings.Count(text, sentence) || got == 0 {
+				t.Errorf("%s in %s has %d sentences for carriers, not all of which are %s", file, language, got, sentence)
+			}
+		}
+	}
+}
