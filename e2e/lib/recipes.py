@@ -108,10 +108,14 @@ def tool(files: Files, section: Section) -> Files:
         assert f"`server/{module}.py`" in words
         block = files[f"{module}.py"]
     [name] = re.findall(r"`(\w+),` to `TOOLS`", words)
+    needed = re.search(r'((?:`(?:"\w+"|Needs\([^`]+\)),`(?:,| and)? )+)to `REQUIRED`', words)
+    lines = re.findall(r"`([^`]+,)`", needed[1]) if needed else []
+    if any(one.startswith("Needs(") for one in lines):
+        assert "`Needs` is in `vbot`" in words
+        line += "\nfrom vbot import Needs"
     source = listed(with_own_import(files["agent.py"], line), name)
-    if needed := re.search(r'((?:`"\w+",`(?:,| and)? )+)to `REQUIRED`', words):
-        lines = (f"    {one}\n" for one in re.findall(r'"\w+",', needed[1]))
-        source = required(source, "".join(lines))
+    if lines:
+        source = required(source, "".join(f"    {one}\n" for one in lines))
     return files | {"agent.py": source, f"{module}.py": block}
 
 
