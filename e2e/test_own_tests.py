@@ -239,7 +239,7 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
 
 
 def test_callers_book_at_an_api_of_the_owner(project: bots.Project) -> None:
-    """With the example, as RECIPES.md says. No test changes, and they notice an edit of the tool."""
+    """With the example, as RECIPES.md says. The tests, as they are, notice an edit of the tool."""
     title = "A tool that calls your own HTTP API"
     recipes.follow(project, "RECIPES.md", title, recipes.tool)
     done = pytest_in(project, "tests")
