@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import AsyncIterator, Iterator
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 import pytest
@@ -19,6 +20,7 @@ from vbot.testing import carriers as module
 from vbot.testing.clock import tell_time_of_test
 from vbot.testing.people import person
 from vbot.testing.stand_in import Unexpected
+from vbot.testing.tools import faults_of
 
 
 class Shop(Api):
@@ -298,3 +300,29 @@ def test_the_last_words_of_a_bot_that_did_not_start(tmp_path: Path) -> None:
     assert Bot("", log).last_words() == "Tests have no value for A."
     log.write_text("Traceback:\nNameError: a\n")
     assert Bot("", log).last_words() == "Traceback:\nNameError: a"
+
+
+async def book(params: object, day: str, seats: int | None, names: list[str], other: Any) -> None:
+    """A tool without faults."""
+
+
+def no_coroutine(params: object, day: str) -> None: ...
+
+
+async def dated(params: object, day: date, kind: Literal["a"], more: list[date]) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("tool", "faults"),
+    [
+        (book, []),
+        ("a schema", []),
+        (no_coroutine, ["no_coroutine, in TOOLS of agent.py, is not async: write `async def"]),
+        (dated, ["dated: no model can send the argument day as date.", "dated: no model can send"]),
+    ],
+)
+def test_tools_that_no_model_can_use_are_found(tool: Any, faults: list[str]) -> None:
+    found = faults_of(tool)
+    assert len(found) == len(faults)
+    for fault, start in zip(found, faults, strict=True):
+        assert fault.startswith(start)
