@@ -153,6 +153,15 @@ def second_services(source: str, section: Section) -> str:
     return with_imports(above(source, PIPELINE, seconds + code), imports)
 
 
+def alerts(files: Files, section: Section) -> Files:
+    """RECIPES.md: a person is told of failures."""
+    [module] = section.blocks
+    assert "`server/alerts.py`" in section.text
+    code = f"    {section.code('conversation.monitor.')}\n"
+    source = with_imports(above(files["bot.py"], RUN, code), section.code("import alerts"))
+    return files | {"bot.py": source, "alerts.py": module}
+
+
 @edits("bot.py")
 def mute(source: str, section: Section) -> str:
     """RECIPES.md: messages of the page mute the person."""
