@@ -11,7 +11,7 @@ from pathlib import Path
 from dotenv import dotenv_values
 
 # What a program says when variables are missing; the tests have a text of their own.
-TO_SET = "Set {} in .env; .env.example says where to get them."
+TO_SET = "Set {} in .env; see .env.example."
 
 # The file with keys and settings, in server/. A .env in a parent directory is not read.
 ENV_FILE = Path(__file__).parents[1] / ".env"
