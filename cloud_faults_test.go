@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -21,89 +20,55 @@ import (
 
 // Faults.
 
-// An apiFault is a fault of an API. Its name begins with its status, if that is not 200.
+// An apiFault is a fault of an API, or of a server in front of it.
 type apiFault struct {
-	name  string
-	how   cloudtest.Fault
-	code  string // of a read and of a write
-	tries int
+	name   string
+	how    cloudtest.Fault
+	status int    // the HTTP status, or 0 without a response
+	code   string // of a read and of a write
+	tries  int
+	later  bool // running the command again later may help
+	unsure bool // a request that changes something may have succeeded
 }
 
-// status is the HTTP status, or 0 without a response.
-func (f apiFault) status() int {
-	if status, err := strconv.Atoi(strings.Trim(strings.Fields(f.name)[0], ",")); err == nil {
-		return status
+// apiFaults has a fault for each way in which a command can end. internal/cloud tries all faults, with each
+// of its requests.
+var apiFaults = func() []apiFault {
+	body := func(name, text string) apiFault {
+		how := cloudtest.With200(text)
+		return apiFault{name: name, how: how, status: 200, code: report.Failed, tries: 1, unsure: true}
 	}
-	switch f.name {
-	case "dropped", "half an answer":
-		return 0
-	case "no content":
-		return 204
+	refused := func(status int, word, code string) apiFault {
+		how := cloudtest.Status(status, word, "no")
+		return apiFault{name: word, how: how, status: status, code: code, tries: 1}
 	}
-	return 200
-}
-
-// apiFaults are faults of an API, or of a server in front of it.
-var apiFaults = []apiFault{
-	{"dropped", cloudtest.Drop, report.Unavailable, 4},
-	{"half an answer", cloudtest.Half, report.Unavailable, 4},
-	{"html", cloudtest.With200("<html>welcome</html>"), report.Failed, 1},
-	{"empty", cloudtest.With200(""), report.Failed, 1},
-	{"broken JSON", cloudtest.With200(`{"sets":[`), report.Failed, 1},
-	{"other JSON", cloudtest.With200(`{"hello":"world"}`), report.Failed, 1},
-	{
-		"wrong types", cloudtest.With200(`{"sets":"x","secrets":5,"status":[],"organizations":{}}`),
-		report.Failed, 1,
-	},
-	{"null", cloudtest.With200(`null`), report.Failed, 1},
-	{"array", cloudtest.With200(`[]`), report.Failed, 1},
-	{"trailing data", cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK"} x`), report.Failed, 1},
-	{"no content", noContent, report.Failed, 1},
-	{"101", cloudtest.Informed(101), report.Failed, 1},
-	{"102", cloudtest.Informed(102), report.Failed, 1},
-	{"103, without end", cloudtest.Informed(slices.Repeat([]int{103}, 100)...), report.Failed, 1},
-	{
-		"an error",
-		cloudtest.With200(`{"sets":[],"secrets":[],"status":"OK","error":"nothing was stored"}`),
-		report.Failed, 1,
-	},
-	{"another name", cloudtest.With200(`{"sets":[{"region":"us-west"}],"secrets":[],"status":"OK",` +
-		`"name":"other"}`), report.Failed, 1},
-	{"another type", cloudtest.With200(`{"secrets":[],"type":"else"}`), report.Failed, 1},
-	{"301", cloudtest.Status(301, "X", "x", "Location", "/"), report.Failed, 1},
-	{"302", cloudtest.Status(302, "X", "x", "Location", "/"), report.Failed, 1},
-	{"307", cloudtest.Status(307, "X", "x", "Location", "/"), report.Failed, 1},
-	{"308", cloudtest.Status(308, "X", "x", "Location", "/"), report.Failed, 1},
-	{"400", cloudtest.Status(400, "GENERIC_BAD_REQUEST", "no"), report.Rejected, 1},
-	{"422", cloudtest.Status(422, "X", "no"), report.Rejected, 1},
-	{"400 {}", emptyObject, report.Rejected, 1},
-	{"401", cloudtest.Status(401, "UNAUTHORIZED", "Unauthorized"), report.Unauthorized, 1},
-	{"403", cloudtest.Status(403, "FORBIDDEN", "no"), report.Forbidden, 1},
-	{"404 html", pageNotFound, report.Failed, 1},
-	{"408", cloudtest.Status(408, "X", "too slow"), report.Unavailable, 1},
-	{"425", cloudtest.Status(425, "X", "too early"), report.Unavailable, 1},
-	{"409", cloudtest.Status(409, "CONFLICT", "modified concurrently, please retry"), report.Rejected, 4},
-	{
-		"409 referenced", cloudtest.Status(409, "CONFLICT", "Referenced secrets use the name"),
-		report.Rejected, 1,
-	},
-	{"413", cloudtest.Status(413, "X", "too large"), report.Rejected, 1},
-	{"429", cloudtest.Status(429, "X", "slow down"), report.Unavailable, 4},
-	{"500", cloudtest.Status(500, "INTERNAL_SERVER_ERROR", "oops"), report.Unavailable, 1},
-	{"502", cloudtest.Status(502, "X", "oops"), report.Unavailable, 4},
-	{"503", cloudtest.Status(503, "X", "oops"), report.Unavailable, 4},
-	{"504", cloudtest.Status(504, "X", "oops"), report.Unavailable, 4},
-}
-
-func noContent(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }
-
-func emptyObject(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
-	cloudtest.Say(w, 400, struct{}{})
-}
-
-func pageNotFound(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
-	http.Error(w, "<html>", 404)
-}
+	dropped := apiFault{name: "dropped", how: cloudtest.Drop, code: report.Unavailable, tries: 4}
+	dropped.later, dropped.unsure = true, true
+	busy := refused(503, "SERVICE_UNAVAILABLE", report.Unavailable)
+	busy.tries, busy.later = 4, true
+	crashed := refused(500, "INTERNAL_SERVER_ERROR", report.Unavailable)
+	crashed.later, crashed.unsure = true, true
+	conflict := refused(409, "CONFLICT", report.Rejected)
+	conflict.tries, conflict.later = 4, true
+	noContent := body("no content", "")
+	noContent.status = 204
+	noContent.how = func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }
+	return []apiFault{
+		dropped, busy, crashed, conflict, noContent,
+		body("broken JSON", `{"sets":[`),
+		body("other JSON", `{"hello":"world"}`),
+		body("wrong types", `{"sets":"x","secrets":5,"status":[],"organizations":{}}`),
+		body("null", `null`),
+		body("array", `[]`),
+		body("an error", `{"sets":[],"secrets":[],"status":"OK","error":"nothing was stored"}`),
+		body("another name", `{"sets":[{"region":"us-west"}],"secrets":[],"status":"OK","name":"other"}`),
+		body("another type", `{"secrets":[],"type":"else"}`),
+		refused(302, "MOVED", report.Failed),
+		refused(400, "GENERIC_BAD_REQUEST", report.Rejected),
+		refused(401, "UNAUTHORIZED", report.Unauthorized),
+		refused(403, "FORBIDDEN", report.Forbidden),
+	}
+}()
 
 // A faultyCommand is a command with one request that fails.
 type faultyCommand struct {
@@ -112,16 +77,28 @@ type faultyCommand struct {
 	args   []string
 	before []string
 	on     string // the request that goes wrong
+	after  string // the request that follows if the API refuses that one as a bad request, or ""
 }
+
+// mayBePull is the request that finds out whether a secret is an image pull secret.
+const mayBePull = "GET ~/secrets"
 
 var faultyCommands = []faultyCommand{
 	{name: "list", method: "GET", args: []string{"list"}, on: "GET ~/secrets"},
-	{name: "list NAME", method: "GET", args: []string{"list", "app"}, on: "GET ~/secrets/app"},
+	{name: "wait", method: "GET", args: []string{"wait", "app"}, on: "GET ~/secrets"},
+	{
+		name:   "list NAME",
+		method: "GET",
+		args:   []string{"list", "app"},
+		on:     "GET ~/secrets/app",
+		after:  mayBePull,
+	},
 	{
 		name:   "set, reading",
 		method: "GET",
 		args:   []string{"set", "app", "A=v4lue", "--skip"},
 		on:     "GET ~/secrets/app",
+		after:  mayBePull,
 	},
 	{
 		name:   "set, writing",
@@ -129,12 +106,14 @@ var faultyCommands = []faultyCommand{
 		args:   []string{"set", "app", "A=v4lue", "--skip"},
 		before: []string{"GET ~/secrets/app"},
 		on:     "PUT ~/secrets/app",
+		after:  "PUT ~/secrets/app", // one pair a request
 	},
 	{
 		name:   "unset, reading",
 		method: "GET",
 		args:   []string{"unset", "app", "K", "--skip"},
 		on:     "GET ~/secrets/app",
+		after:  mayBePull,
 	},
 	{
 		name:   "unset",
@@ -175,6 +154,11 @@ var faultyCommands = []faultyCommand{
 // contract, stdout is empty, and only changes that were made are reported.
 func TestFaults(t *testing.T) {
 	parallel(t)
+	var lines []string
+	for _, c := range faultyCommands {
+		lines = append(lines, c.args[0])
+	}
+	wantEachSecretsCommand(t, lines, map[string]string{"check": "its request is that of list NAME"})
 	for _, c := range faultyCommands {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -199,7 +183,7 @@ func (c faultyCommand) check(t *testing.T, f apiFault, asJSON bool) {
 	r := runOn(t, s, args...)
 	s.Close()
 	what := c.name + ", " + f.name
-	if f.name == "no content" && c.method == "DELETE" {
+	if f.status == 204 && c.method == "DELETE" {
 		r.wantCode(t, 0) // that is how the API may confirm a deletion
 		return
 	}
@@ -224,12 +208,8 @@ func (c faultyCommand) check(t *testing.T, f apiFault, asJSON bool) {
 // requests are the requests that the command sends if one of them has the fault.
 func (c faultyCommand) requests(f apiFault) []string {
 	requests := append(slices.Clone(c.before), slices.Repeat([]string{c.on}, f.tries)...)
-	isBad := f.status() == 400 || f.status() == 422
-	switch {
-	case isBad && strings.HasPrefix(c.name, "set, writing"):
-		return append(requests, c.on) // one pair a request
-	case isBad && strings.HasSuffix(c.on, "GET ~/secrets/app"):
-		return append(requests, "GET ~/secrets") // is it an image pull secret?
+	if f.status == 400 && c.after != "" {
+		requests = append(requests, c.after)
 	}
 	return requests
 }
@@ -240,9 +220,8 @@ func (c faultyCommand) checkMessage(t *testing.T, f apiFault, what string, r res
 	if f.tries > 1 && !strings.Contains(r.stderr, "(tried 4 times)") {
 		t.Errorf("%s: it does not say how often it tried: %s", what, r.stderr)
 	}
-	isUnsure := f.status() < 300 || slices.Contains([]int{500, 502, 504}, f.status())
 	saysUnsure := strings.Contains(r.stderr, "; the request may have succeeded")
-	if saysUnsure != (isUnsure && c.method != "GET") {
+	if saysUnsure != (f.unsure && c.method != "GET") {
 		t.Errorf("%s: it says %s", what, r.stderr)
 	}
 	if strings.Contains(r.stderr, "v4lue") {
@@ -269,10 +248,9 @@ func checkFaultJSON(t *testing.T, f apiFault, what string, r result) {
 	if err != nil || e.Code != f.code {
 		t.Errorf("%s: code %q, want %q; %s", what, e.Code, f.code, e.Message)
 	}
-	later := f.tries > 1 || slices.Contains([]int{408, 425, 500}, f.status())
-	if e.Status != f.status() || e.Retryable == nil || *e.Retryable != later {
-		t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, f.status(),
-			later)
+	if e.Status != f.status || e.Retryable == nil || *e.Retryable != f.later {
+		t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, f.status,
+			f.later)
 	}
 }
 

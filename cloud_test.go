@@ -75,7 +75,15 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 		"secrets delete app --skip",
 		"secrets delete hub --skip", "secrets image-pull-secret hub ghcr.io bob:" + value + " --wait=3s",
 		"secrets image-pull-secret hub ghcr.io --no-encode " + login, "whoami", "login",
+		"secrets reference team --region=pce-acme", "secrets wait app",
 	}
+	var ofSecrets []string
+	for _, line := range commands {
+		if rest, ok := strings.CutPrefix(line, "secrets "); ok {
+			ofSecrets = append(ofSecrets, rest)
+		}
+	}
+	wantEachSecretsCommand(t, ofSecrets, map[string]string{"check": "its request is that of list NAME"})
 	for _, c := range []struct {
 		name, text string
 		sent       func(args string) bool
@@ -110,7 +118,7 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 							cloudtest.Times(2-len(organization)/4+strings.Count(args, "set fresh"),
 								cloudtest.Right)...)
 					}
-					for _, method := range []string{"GET", "PUT", "DELETE"} {
+					for _, method := range []string{"GET", "PUT", "POST", "DELETE"} {
 						s.Misbehave(method, cloudtest.Times(20, parrot(c.name, c.text))...)
 					}
 					env := append(s.Env(), "VBOT_ORGANIZATION="+organization)

@@ -118,21 +118,11 @@ func TestServiceTables(t *testing.T) {
 	parallel(t)
 	cat := catalog.New()
 	var b bytes.Buffer
-	for _, k := range []struct {
-		title, option string
-		services      []*catalog.Service
-	}{
-		{"Web transports", "--transport", cat.Transports(false)},
-		{"Telephony transports", "--transport", cat.Transports(true)},
-		{"Speech to text", "--stt", cat.List(catalog.KindSTT)},
-		{"Language models", "--llm", cat.List(catalog.KindLLM)},
-		{"Text to speech", "--tts", cat.List(catalog.KindTTS)},
-		{"Speech to speech", "--realtime", cat.List(catalog.KindRealtime)},
-		{"Video avatars", "--video", cat.List(catalog.KindVideo)},
-	} {
-		fmt.Fprintf(&b, "## %s (`%s`)\n\n| id | service | names | needed variables | also needs | hosts |\n"+
-			"| --- | --- | --- | --- | --- | --- |\n", k.title, k.option)
-		for _, p := range k.services {
+	for _, section := range bot.AllSections {
+		fmt.Fprintf(&b, "## %s (`--%s`)\n\n"+
+			"| id | service | names | needed variables | also needs | hosts |\n"+
+			"| --- | --- | --- | --- | --- | --- |\n", section.Title, section.Option.Flag)
+		for _, p := range section.Services(cat) {
 			label := p.Label
 			if p.KeysURL != "" {
 				label = "[" + label + "](" + p.KeysURL + ")"

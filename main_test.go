@@ -305,6 +305,20 @@ func everyCommand(c *cli.Command, path string, f func(c *cli.Command, path strin
 	}
 }
 
+// wantEachSecretsCommand fails unless each command of `vbot cloud secrets` begins one of the lines, or is
+// among the exceptions, with the reason.
+func wantEachSecretsCommand(t *testing.T, lines []string, except map[string]string) {
+	t.Helper()
+	const family = "vbot cloud secrets "
+	everyCommand(commandTree(), "vbot", func(c *cli.Command, path string) {
+		name, isOne := strings.CutPrefix(path, family)
+		isIn := slices.ContainsFunc(lines, func(line string) bool { return strings.Fields(line)[0] == name })
+		if isOne && !isIn && except[name] == "" {
+			t.Errorf("%s: no case of this test is about it", path)
+		}
+	})
+}
+
 // With --json, help is the page and its parts.
 func TestHelpAsJSON(t *testing.T) {
 	parallel(t)

@@ -210,23 +210,32 @@ func TestSetIsInterruptedWhileStoring(t *testing.T) {
 func TestNamesNeverLeadElsewhere(t *testing.T) {
 	parallel(t)
 	s := cloudtest.New(t, "vbot/"+version)
-	for _, name := range []string{
-		"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n",
-		strings.Repeat("a", 64), `a\b`, "*",
-	} {
-		for _, args := range [][]string{
+	with := func(name string) [][]string {
+		return [][]string{
 			{"list", "--", name},
 			{"set", "--skip", "--", name, "A=1"},
 			{"unset", "--skip", "--", name, "A"},
 			{"unset", "a", name + "/", "--skip"},
 			{"check", "--file=-", "--", name},
+			{"wait", "--", name},
 			{"reference", "--region=pce-a", "--", name},
 			{"reference", "a", "-r=" + name + "?"},
 			{"delete", "--skip", "--", name},
 			{"image-pull-secret", "--", name, "ghcr.io", "a:b"},
 			{"list", "-o=" + name + "/"},
 			{"list", "-r=" + name + "?"},
-		} {
+		}
+	}
+	var lines []string
+	for _, args := range with("") {
+		lines = append(lines, args[0])
+	}
+	wantEachSecretsCommand(t, lines, nil)
+	for _, name := range []string{
+		"", ".", "..", "../services/a", "a/b", "a%2fb", "a?x=1", "a#b", "a b", "-a", "a-", "ä", "a\n",
+		strings.Repeat("a", 64), `a\b`, "*",
+	} {
+		for _, args := range with(name) {
 			r := runOn(t, s, append([]string{"cloud", "secrets"}, args...)...)
 			if r.code != 2 {
 				t.Errorf("vbot cloud secrets %q: exit code %d", args, r.code)

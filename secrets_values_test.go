@@ -397,6 +397,9 @@ func TestDoneMeansDone(t *testing.T) {
 		"image-pull-secret reg ghcr.io bob:" + plantedValue + " --region us-east",
 		"reference team --region pce-acme",
 	}
+	wantEachSecretsCommand(t, lines, map[string]string{
+		"list": "it reads", "check": "it reads", "wait": "it reads",
+	})
 	m := newMisfortune()
 	var all sync.WaitGroup
 	var done, runs atomic.Int32

@@ -77,15 +77,18 @@ func (p *person) until(what string, condition func() bool) {
 	}
 }
 
+const start = "How do you want to start?"
+
 // questions are the beginnings of all questions of the wizard.
-var questions = []string{
-	"Directory", "How do you want to start?", "Project name", "What kind of bot?", "How do people connect?",
-	"How does the bot process speech?", "Who places the calls over Daily PSTN?",
-	"Who places the calls over Twilio and SIP?", "Speech to text", "Language model", "Text to speech",
-	"Realtime model", "Video avatar", "Language, such as de or German", "Web client",
-	"What serves the client?", bot.AskOptions.Text, bot.AskWhere.Text, "Proceed?",
-	"Which answer?", "AGENTS.md was written by an older vbot.",
-}
+var questions = func() []string {
+	all := []string{
+		"Directory", start, "Proceed?", "Which answer?", "AGENTS.md was written by an older vbot.",
+	}
+	for _, o := range bot.Options {
+		all = append(all, o.Question())
+	}
+	return all
+}()
 
 // open returns the question that waits for an answer and the line that it is in, or "".
 func (p *person) open() (question, line string) {
@@ -120,16 +123,19 @@ func (p *person) find(text string) (question, line string) {
 	return "", line
 }
 
-// menuQuestion returns the line of the question that the cursor is in or below, without its "? ", or "".
+// menuQuestion returns the question that the cursor is in or below, and all lines that follow it, joined by
+// spaces, without its "? "; or "".
 func (p *person) menuQuestion() string {
 	lines, row, column := p.lines()
-	if column == 0 || row >= len(lines) {
+	const narrow = 20 // there the cursor may be alone in a line, at its beginning
+	if column == 0 && p.width > narrow || row >= len(lines) {
 		return ""
 	}
 	for row > 0 && !strings.HasPrefix(lines[row], "? ") {
 		row--
 	}
-	return strings.TrimPrefix(lines[row], "? ")
+	// In a narrow window, a question takes several lines.
+	return strings.TrimPrefix(strings.Join(strings.Fields(strings.Join(lines[row:], " ")), " "), "? ")
 }
 
 // plainQuestion returns the line of the question that text ends with, or "". It may end with a prompt for a
@@ -169,6 +175,36 @@ func (p *person) asksNext(last string) (question string) {
 	p.read = len(p.Text())
 	return question
 }
+
+// reaches presses Enter at each question until the one that begins with this text. The screen must be
+// settled.
+func (p *person) reaches(text string) {
+	p.T.Helper()
+	for question, _ := p.open(); !strings.HasPrefix(question, text); {
+		if question == "Proceed?" || question == "" {
+			p.T.Fatalf("it asks %q, and not %s", question, text)
+		}
+		last, read := question, p.BytesRead()
+		p.Types("\r")
+		p.until("a question after "+last, func() bool {
+			question, _ = p.open()
+			return question != "" && question != last
+		})
+		p.Settles(read + 1)
+	}
+}
+
+// answers types these answers, and Enter after each and at all other questions, until a question follows
+// that begins with this text. It does not answer that one.
+func (p *person) answers(typed map[string]string, until string) {
+	p.T.Helper()
+	for question := p.asksNext(""); !strings.HasPrefix(question, until); question = p.asksNext(question) {
+		p.Types(typed[question] + "\r")
+	}
+}
+
+// ownBot are the answers that lead to a bot of one's own.
+var ownBot = map[string]string{start: "own"}
 
 // typedFor returns the text to type at each question of the wizard, before Enter, to get these values.
 func typedFor(said bot.Values, target string, plain bool) map[string]string {
@@ -273,9 +309,9 @@ func (p *person) section(keys string) string {
 	return fmt.Sprintf("%q\n%s\n=====\n", keys, strings.Join(lines, "\n"))
 }
 
-// plays types the keys one after the other, and compares the screen after each with
-// golden/wizard/NAME.
-func (p *person) plays(name string, keys ...string) {
+// plays types the keys one after the other, and compares the screen after each with golden/wizard/NAME. In
+// "Speech to text | flux", the keys are for that question: Enter answers those before it.
+func (p *person) plays(name string, steps ...string) {
 	t := p.T.(*testing.T)
 	t.Helper()
 	path := filepath.Join("golden", "wizard", name)
@@ -285,7 +321,13 @@ func (p *person) plays(name string, keys ...string) {
 	}
 	want := strings.SplitAfter(string(data), "\n=====\n")
 	var got strings.Builder
-	for i, k := range append([]string{""}, keys...) {
+	for i, step := range append([]string{""}, steps...) {
+		question, k, isFor := strings.Cut(step, " | ")
+		if !isFor {
+			k = step
+		} else {
+			p.reaches(question)
+		}
 		if states, _ := p.Threads(); states == "Z" {
 			t.Fatalf("vbot ended before %q was typed; the terminal shows\n%s", k, p.Text())
 		}
@@ -323,9 +365,11 @@ func screenCases() []screenCase {
 	const down, up, left = "\x1b[B", "\x1b[A", "\x1b[D"
 	return []screenCase{
 		{name: "cascade", width: 80, height: 24, kind: "xterm", args: "init", keys: []string{
-			"parlour", "\r", down, down, "\r", "\r", "\r", "\r", "\r", "\r", "flux", "\r", "\r", "eleven",
-			"\r", "\r", "\r", "\r",
-			down, down, "\r", "\r",
+			"parlour", "\r", down, down, "\r", "\r", "\r", "\r", "\r", "\r",
+			"Speech | flux", "\r", "\r",
+			"Text to | eleven", "\r", "\r", "\r", "\r",
+			"Which options? | " + down, down, "\r",
+			"Proceed? | \r",
 		}, code: 0},
 		{
 			name:   "large-window",
@@ -334,14 +378,21 @@ func screenCases() []screenCase {
 			kind:   "xterm",
 			args:   "init parlour",
 			keys: []string{
-				"own\r\r\rdaily\r", "\r", "\r", "stt_b", "\r", "stt", "\x1b" + up + up + "\r", "\r\r", "\x03",
+				"own\r", "How do people | daily\r", "Language, | \r",
+				"Speech | stt_b", "\r",
+				"Language model | stt", "\x1b" + up + up + "\r",
+				"Web client | \x03",
 			},
 			code: 130,
 		},
 		{name: "small-window", width: 40, height: 10, kind: "xterm", args: "init", keys: []string{
-			"\r", "own\r", "Das Café", "\r", "\r", " " + down + down + " ", "\r", "real", "\r", "\r", "\r",
-			"\r", "\r",
-			up, "\r", "\r", down, "\r", down + down, "\r", up + up, "\r", "no\r",
+			"\r", "own\r",
+			"Project name | Das Café", "\r", "\r",
+			"How do people |  " + down + down + " ", "\r",
+			"How does the bot | real", "\r", "\r", "\r", "\r", "\r",
+			"Where will it run? | " + up, "\r", "\r",
+			"Proceed? | " + down, "\r", down + down, "\r", up + up, "\r",
+			"Proceed? | no\r",
 		}, code: 1},
 		{
 			name:   "narrow",
@@ -350,34 +401,46 @@ func screenCases() []screenCase {
 			kind:   "xterm",
 			args:   "init",
 			keys: []string{
-				"\r", "own\r", "\r", "tele", "\r", "tel_a\tsip\tpstn\t", "\x15\r", "real\r", "out\r", up,
-				"\r", "\r", "\r", "\r", "no\r",
+				"\r", "own\r", "\r",
+				"What kind of bot? | tele", "\r",
+				"How do people | tel_a\tsip\tpstn\t", "\x15\r",
+				"How does the bot | real\r",
+				"Who places | out\r",
+				"Language, | " + up, "\r", "\r", "\r", "\r",
+				"Proceed? | no\r",
 			},
 			code: 1,
 		},
 		{name: "plain", width: 80, height: 24, kind: "dumb", args: "init", keys: []string{
-			"talker\n", "3\n", "\n", "telephony\n", "twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n",
-			"\n",
-			"2\n", "de_DE\n", "German\n", "gem\n", "?\n", "ai li\n", "gemini_live\n",
-			"this\n", "1,2\n", "2,5\n", "9\n", "yes\n",
+			"talker\n", "3\n", "\n",
+			"What kind of bot? | telephony\n",
+			"How do people | twilio_daily_sip, daily_pstn\n", "tel_a webrtc\n", "<\n", "\n",
+			"How does the bot | 2\n",
+			"Language, | de_DE\n", "German\n",
+			"Realtime model | gem\n", "?\n", "ai li\n", "gemini_live\n",
+			"Where will it run? | this\n",
+			"Which options? | 1,2\n", "2,5\n",
+			"Proceed? | 9\n", "yes\n",
 		}, code: 0},
 		{name: "change", width: 80, height: 24, kind: "xterm", args: "init parlour", keys: []string{
-			"own\r\r\r\r\r\r\r\r\rtavus\r\r\r", "noise\t\r", // an avatar sends video: there is no choice
-			"cha\rruns\r", "\t" + up + "\r", // noise cancelling needs deployment
-			"cha\rmode\rreal\r",     // other services
-			"\r", "cha\rbot\rtel\r", // other transports, no video
-			"tel_a\tsip\t\r", "\r",
-			"cha\rdirect\rsalon\r", // another name
+			"own\r", "Video avatar | tavus\r",
+			"Which options? | noise\t\r",               // an avatar sends video: there is no choice
+			"Proceed? | cha\rruns\r", "\t" + up + "\r", // noise cancelling needs deployment
+			"Proceed? | cha\rmode\rreal\r", // other services
+			"Proceed? | cha\rbot\rtel\r",   // other transports, no video
+			"How do people | tel_a\tsip\t\r",
+			"Proceed? | cha\rdirect\rsalon\r", // another name
 			"cha\rname\rGuest room\r", "cha\rtransp\r", "tel_a\t\r", "cha\ropt\r", "evals\trecor\t\r",
 			"cha\rnone of\r", "no\r",
 		}, code: 1},
 		{name: "back", width: 80, height: 24, kind: "xterm", args: "init", keys: []string{
-			left + "\x1b[Z" + "parlour\r", left, "\r", "own\r", "Guest room\r", "\r", "daily\tlive\t\r",
-			"real\r",
-			left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left, "\r\r\r\r\r\r\r\r\r",
-			"evals\t\r",
-			left + left, "\r\r", "cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r",
-			"\r", "no\r",
+			left + "\x1b[Z" + "parlour\r", left, "\r", "own\r",
+			"Project name | Guest room\r",
+			"How do people | daily\tlive\t\r",
+			"How does the bot | real\r", left + left, "unused\x1b[Z", "tele\r", left, "web\r", left + left,
+			"Which options? | evals\t\r", left + left,
+			"Proceed? | cha\r" + left, "cha\rmode\r" + left, "cha\rmode\rcas\r", left, "real\r",
+			"Proceed? | no\r",
 		}, code: 1},
 		{
 			name:   "recommended",
@@ -432,15 +495,14 @@ func TestWizardScreens(t *testing.T) {
 // Existing files that the bot would replace are shown before anything is written, and can be kept.
 func TestWizardFilesInTheWay(t *testing.T) {
 	parallel(t)
-	answers := strings.Repeat("\r", 12)
 	for _, c := range []struct {
 		name string
 		keys []string
 		code int
 	}{
-		{"kept", []string{"scaff\r", answers, "\r"}, 0},
-		{"elsewhere", []string{"scaff\r", answers, "change\rdirectory\rother\r", "\r"}, 0},
-		{"cancelled", []string{"scaff\r", answers, "no\r"}, 1},
+		{"kept", []string{"scaff\r", "Proceed? | \r"}, 0},
+		{"elsewhere", []string{"scaff\r", "Proceed? | change\rdirectory\rother\r", "\r"}, 0},
+		{"cancelled", []string{"scaff\r", "Proceed? | no\r"}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -468,7 +530,7 @@ func TestWizardFilesInTheWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := startWizard(t, dir, "xterm", 80, 44, "init", "bot")
-		p.plays("files-link.txt", "own\r"+answers, "\x1b[B\r")
+		p.plays("files-link.txt", "own\r", "Proceed? | \x1b[B\r")
 		if code := p.Ends(); code != 1 {
 			t.Errorf("exit code %d", code)
 		}
@@ -482,7 +544,8 @@ func TestWizardFilesInTheWay(t *testing.T) {
 		if told != (again == 1) {
 			t.Errorf("told of --update: %v\n%s", told, p.Text())
 		}
-		p.Types("own\r" + strings.Repeat("\r", 13))
+		p.answers(ownBot, "Proceed?")
+		p.Types("\r")
 		if code := p.Ends(); code != 0 {
 			t.Errorf("exit code %d\n%s", code, p.Text())
 		}
@@ -506,8 +569,7 @@ func TestWizardRefreshesGuides(t *testing.T) {
 			filetest.Put(t, dir, "bot/"+name, "from long ago\n"+strings.Replace(stamp, "%s", "0.0.9", 1))
 		}
 		p := startWizard(t, dir, "xterm", 80, 44, "init", "bot")
-		p.Types("own\r" + strings.Repeat("\r", 13))
-		p.asked("AGENTS.md was written by an older vbot.")
+		p.answers(ownBot, "AGENTS.md was written by an older vbot.")
 		p.Types(keys)
 		if code := p.Ends(); code != 0 {
 			t.Errorf("exit code %d\n%s", code, p.Text())
@@ -533,7 +595,8 @@ func TestWizardAndJSON(t *testing.T) {
 	var stdout bytes.Buffer
 	cmd.Stdout = &stdout
 	p := &person{Terminal: ptytest.Open(t, cmd), width: 80, height: 24}
-	p.Types("own\r" + strings.Repeat("\r", 13))
+	p.answers(ownBot, "Proceed?")
+	p.Types("\r")
 	if code := p.Ends(); code != 0 {
 		t.Fatalf("exit code %d\n%s", code, p.Text())
 	}
@@ -625,8 +688,6 @@ func TestWizardIsLeft(t *testing.T) {
 	})
 }
 
-const start = "How do you want to start?"
-
 // Answers that together lead to all questions of the wizard. Questions that are not listed are answered
 // with Enter.
 var (
@@ -649,8 +710,7 @@ func TestWizardFailsLate(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	p := startWizard(t, dir, "xterm", 80, 24, "init", "bot")
-	p.Types("own\r" + strings.Repeat("\r", 12))
-	p.asked("Proceed?")
+	p.answers(ownBot, "Proceed?")
 	filetest.Put(t, dir, "bot", "a file now")
 	p.Types("\r")
 	if code := p.Ends(); code != 1 ||
@@ -812,9 +872,12 @@ func TestWizardTypedAhead(t *testing.T) {
 	parallel(t)
 	dir := t.TempDir()
 	p := startWizard(t, dir, "xterm", 80, 24, "init")
-	p.Types("parlour\rscaff\r\r\r\r\r\rdeepgram_flux\ranthropic\relevenlabs\r\r\r\r\r\r")
+	p.Types("parlour\rscaff\rsalon\rtelephony\rtelnyx\t\rcascade\r")
+	p.asked("Language,")
+	p.answers(nil, "Proceed?")
+	p.Types("\r")
 	if code := p.Ends(); code != 0 ||
-		!strings.Contains(p.Text(), "--stt deepgram_flux --llm anthropic --tts elevenlabs\n") {
+		!strings.Contains(p.Text(), "vbot init parlour --name salon -t telnyx -m cascade ") {
 		t.Errorf("exit code %d\n%s", code, p.Text())
 	}
 	if strings.Contains(p.Text(), "parlour\n?") {
@@ -842,15 +905,7 @@ func TestWizardAndAHostileName(t *testing.T) {
 	for _, kind := range []string{"xterm", ""} {
 		dir := t.TempDir()
 		p := startWizard(t, dir, kind, 80, 24, "init", "a\x1b]0;owned\a\u202eb")
-		for question := ""; question != "Proceed?"; {
-			switch question = p.asksNext(question); question {
-			case "Project name":
-				p.Types("parlour\r")
-			case "Proceed?":
-			default:
-				p.Types("\r")
-			}
-		}
+		p.answers(map[string]string{"Project name": "parlour"}, "Proceed?")
 		p.Sees("a]0;ownedb")
 		p.Types("\x03")
 		p.Ends()
@@ -895,8 +950,7 @@ func TestWizardAndANameOfTheCluster(t *testing.T) {
 func TestWizardAndAResizedWindow(t *testing.T) {
 	parallel(t)
 	p := startWizard(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
-	p.Types("own\r\r\r\r\r\r")
-	p.asked("Speech to text")
+	p.answers(ownBot, "Speech to text")
 	services := len(catalog.New().List(catalog.KindSTT))
 	p.Sees(fmt.Sprintf("%d of %d", services, services))
 	for _, size := range [][2]int{{40, 8}, {100, 30}, {20, 3}, {80, 24}} {
@@ -958,8 +1012,7 @@ func TestWizardAndANarrowerWindow(t *testing.T) {
 	parallel(t)
 	p := startWizard(t, t.TempDir(), "xterm", 80, 24, "init", "parlour")
 	p.width = 50
-	p.Types("own\r\r\r\r\r\r")
-	p.asked("Speech to text")
+	p.answers(ownBot, "Speech to text")
 	p.Types("\x1b[B")
 	p.Sees("> OpenAI")
 	lines, _, _ := p.lines()
@@ -1007,8 +1060,8 @@ func TestWizardColours(t *testing.T) {
 		cmd := vbotCommand(t, t.TempDir(), "init", "bot")
 		cmd.Env = append(cmd.Env, strings.Fields(c.env)...)
 		p := &person{Terminal: ptytest.Open(t, cmd), width: 80, height: 24}
-		p.Sees("How do you want to start?")
-		p.Types(strings.Repeat("\n", 14))
+		p.answers(nil, "Proceed?")
+		p.Types("\r")
 		if code := p.Ends(); code != 0 {
 			t.Errorf("%s: exit code %d", c.env, code)
 		}

@@ -37,7 +37,7 @@ def local(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 )
 def test_a_taken_port_is_named(local: ModuleType, typed: str, taken: bool) -> None:
     """A bot that joins Daily's room needs no port, and the server reports other errors."""
-    parser = local.Arguments()
+    parser = local.Arguments(lambda: None)
     parser.add_argument("--host", default="localhost")
     parser.add_argument("--port", type=int)
     parser.add_argument("--direct", action="store_true")

@@ -49,7 +49,7 @@ def test_a_newcomer_reads_what_happens(project: bots.Project) -> None:
         f"Said {GREETING!r}",
         f"Heard {QUESTION!r}",
         f"Answered after N s: {ANSWER!r}",
-        "Ended after N s",
+        "Ended after N s: the person left",
     ]
 
 
@@ -60,7 +60,7 @@ def test_an_operator_does_not_read_what_is_said(project: bots.Project) -> None:
         f"Said {len(GREETING)} characters",
         f"Heard {len(QUESTION)} characters",
         f"Answered after N s: {len(ANSWER)} characters",
-        "Ended after N s",
+        "Ended after N s: the person left",
     ]
     words = set(re.findall(r"\w{4,}", f"{GREETING} {QUESTION} {ANSWER}".lower()))
     assert words.isdisjoint(re.findall(r"\w+", bot.log.lower())), bot.log

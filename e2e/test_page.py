@@ -140,6 +140,16 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
             await bot.send("user-started-speaking")
             await visit.no_alert()
             await bot.send("user-stopped-speaking")
+            await bot.send("server-message", problem=SILENT, waiting="OpenAI")
+            await visit.alert(SILENT)
+            await bot.send("server-message", waiting="")
+            await visit.alert(SILENT)
+            await bot.send("server-message", problem="", waiting="")  # it answers again
+            await visit.no_alert()
+            await bot.send("server-message", problem=SILENT)
+            await visit.alert(SILENT)
+            await type_message(visit, TYPED)  # another attempt
+            await visit.no_alert()
             await bot.send("error", fatal=True, error=WRONG_KEY)
             await visit.alert(f"The bot stopped: {WRONG_KEY}")
             await state(visit, "wrong-key", "Something went wrong")
@@ -153,6 +163,77 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
             await visit.nothing_left_running()
 
     network.run(main, timeout=300)
+
+
+ENDINGS = [
+    ({"ended": "silence", "minutes": 5}, "Nobody spoke for 5 minutes."),
+    ({"ended": "bot"}, "The bot has ended the conversation."),
+    ({"ended": "time"}, "The time for this conversation is over."),
+    ({"ended": "stopped"}, "The bot stopped. Try again later."),
+]
+
+
+def test_a_session_that_the_bot_ends_is_no_failure(project: bots.Project, microphone: Path) -> None:
+    """But one that ends without a word is."""
+
+    async def main() -> None:
+        async with scripted_visit(project, microphone) as (bot, visit):
+            mood = visit.page.locator(".mood")
+            await visit.ready()
+            for told, words in ENDINGS:
+                await bot.greets(visit.press("button", "Connect"))
+                await expect(visit.status).to_have_text("Connected")
+                await expect(visit.page.locator("#hint")).to_have_text("")
+                await bot.send("server-message", **told)
+                await expect(mood).not_to_have_text("Ended")  # it may still speak
+                await bot.leaves()
+                await expect(mood).to_have_text("Ended")
+                await expect(visit.page.locator("#hint")).to_have_text(words)
+                await visit.no_alert()
+            await visit.looks(PICTURES, "ended")
+            await bot.greets(visit.press("button", "Connect"))
+            await expect(visit.status).to_have_text("Connected")
+            await bot.leaves()
+            await visit.alert("The connection to the bot was lost.")
+            await expect(mood).to_have_text("Something went wrong")
+
+    network.run(main)
+
+
+def test_a_real_bot_says_why_it_ends_the_session(project: bots.Project, microphone: Path) -> None:
+    """Before it closes the connection: it is stopped, and before that, nobody speaks for long."""
+    code = project.server / "bot.py"
+    original = code.read_text()
+    limit = "idle_timeout_secs=runner_args.pipeline_idle_timeout_secs"
+    assert limit in original
+
+    async def main() -> None:
+        for patience, words in ((300, "The bot stopped. Try again later."), (8, ENDINGS[0][1])):
+            code.write_text(original.replace(limit, f"idle_timeout_secs={patience}"))
+            async with (
+                stand_ins((TYPED,)) as services,
+                project.bot(services.env) as bot,
+                chromium(microphone) as browser,
+            ):
+                async with browser.visit(f"{bot.url}/", "microphone") as visit:
+                    await visit.connect()
+                    await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+                    await visit.button("Mute").click()
+                    if patience == 300:
+                        bot.process.terminate()
+                    hint = visit.page.locator("#hint")
+                    await expect(hint).to_have_text(words, timeout=60_000)
+                    await expect(visit.page.locator(".mood")).to_have_text("Ended")
+                    await visit.no_alert()
+                lines = [line for line in bot.log.splitlines() if "Ended after" in line]
+                end = "the server is stopping" if patience == 300 else "nobody spoke for 5 minutes"
+                assert len(lines) == 1 and lines[0].endswith(end), lines
+                assert bot.errors() == []
+
+    try:
+        network.run(main, timeout=180)
+    finally:
+        code.write_text(original)
 
 
 PICTURE = Path(__file__).parents[1] / "docs/page.png"

@@ -26,47 +26,56 @@ type ByBotType[T any] struct {
 	Telephony T `json:"telephony" about:"for telephones"`
 }
 
-// A section is a part of a listing for people.
-type section struct {
-	title    string
-	option   *Option
-	services []*catalog.Service
+// A Section is a part of a listing: the services of a kind, or the transports of a type of bot.
+type Section struct {
+	Title     string
+	Option    *Option // whose values they are
+	Telephony bool    // of transports: which of the two types of bot has them
 }
 
-// sectionsOf returns the sections in their order.
-func sectionsOf(c *catalog.Catalog) []section {
-	sections := []section{
-		{title: "Web transports", option: OptTransports, services: c.Transports(false)},
-		{title: "Telephony transports", option: OptTransports, services: c.Transports(true)},
-		{title: "Speech to text", option: OptSTT},
-		{title: "Language models", option: OptLLM},
-		{title: "Text to speech", option: OptTTS},
-		{title: "Speech to speech", option: OptRealtime},
-		{title: "Video avatars", option: OptVideo},
+// AllSections are the sections in their order.
+var AllSections = []Section{
+	{Title: "Web transports", Option: OptTransports},
+	{Title: "Telephony transports", Option: OptTransports, Telephony: true},
+	{Title: "Speech to text", Option: OptSTT},
+	{Title: "Language models", Option: OptLLM},
+	{Title: "Text to speech", Option: OptTTS},
+	{Title: "Speech to speech", Option: OptRealtime},
+	{Title: "Video avatars", Option: OptVideo},
+}
+
+// Services returns the services of the section, in order.
+func (s Section) Services(c *catalog.Catalog) []*catalog.Service {
+	if s.Option == OptTransports {
+		return c.Transports(s.Telephony)
 	}
-	for i := range sections {
-		if s := &sections[i]; s.option != OptTransports {
-			s.services = c.List(s.option.Kind)
-		}
+	return c.List(s.Option.Kind)
+}
+
+// field returns where the section is in the JSON of a listing.
+func (all *Sections[T]) field(s Section) *T {
+	switch {
+	case s.Option == OptTransports && s.Telephony:
+		return &all.Transports.Telephony
+	case s.Option == OptTransports:
+		return &all.Transports.Web
 	}
-	return sections
+	return map[*Option]*T{
+		OptSTT:      &all.STT,
+		OptLLM:      &all.LLM,
+		OptTTS:      &all.TTS,
+		OptRealtime: &all.Realtime,
+		OptVideo:    &all.Video,
+	}[s.Option]
 }
 
 // bySection returns a listing. list converts the services of each section.
 func bySection[T any](c *catalog.Catalog, botTypes T, list func([]*catalog.Service) T) Sections[T] {
-	var of []T
-	for _, s := range sectionsOf(c) {
-		of = append(of, list(s.services))
+	all := Sections[T]{BotType: botTypes}
+	for _, s := range AllSections {
+		*all.field(s) = list(s.Services(c))
 	}
-	return Sections[T]{
-		BotType:    botTypes,
-		Transports: ByBotType[T]{Web: of[0], Telephony: of[1]},
-		STT:        of[2],
-		LLM:        of[3],
-		TTS:        of[4],
-		Realtime:   of[5],
-		Video:      of[6],
-	}
+	return all
 }
 
 // VariableInfo describes a variable in the JSON of --describe-options.
@@ -149,26 +158,22 @@ func Describe(c *catalog.Catalog, kind string) any {
 	if kind == "" {
 		return all
 	}
-	one := map[string]any{
-		catalog.KindTransport: all.Transports,
-		catalog.KindSTT:       all.STT,
-		catalog.KindLLM:       all.LLM,
-		catalog.KindTTS:       all.TTS,
-		catalog.KindRealtime:  all.Realtime,
-		catalog.KindVideo:     all.Video,
+	if kind == catalog.KindTransport {
+		return map[string]any{kind: all.Transports}
 	}
-	return map[string]any{kind: one[kind]}
+	i := slices.IndexFunc(AllSections, func(s Section) bool { return s.Option.Kind == kind })
+	return map[string]any{kind: *all.field(AllSections[i])}
 }
 
 // DescribeText returns a paragraph for each service, at most 80 columns wide.
 func DescribeText(c *catalog.Catalog, kind string) string {
 	var b strings.Builder
-	for _, s := range sectionsOf(c) {
-		if kind != "" && kind != s.option.Kind {
+	for _, s := range AllSections {
+		if kind != "" && kind != s.Option.Kind {
 			continue
 		}
-		fmt.Fprintf(&b, "%s (--%s)\n\n", s.title, s.option.Flag)
-		for _, service := range s.services {
+		fmt.Fprintf(&b, "%s (--%s)\n\n", s.Title, s.Option.Flag)
+		for _, service := range s.Services(c) {
 			describeService(&b, service)
 		}
 		b.WriteString("\n")

@@ -339,7 +339,7 @@ var (
 		Note:   "files for Docker and Kubernetes",
 	}
 
-	// Options are all rows. A row that no rule mentions needs no variable.
+	// Options are all rows. Those that rules mention have a variable above.
 	Options = []*Option{
 		OptName, OptBotType, OptTransports, OptMode, OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo,
 		OptLanguage,
@@ -384,6 +384,9 @@ var (
 		optSelfHost,
 	}
 )
+
+// ServiceOptions are the options whose values are AI services, in the order in which bot.py builds these.
+var ServiceOptions = []*Option{OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo}
 
 // dialed maps the transports that need a dial mode to the option for it.
 var dialed = map[string]*Option{catalog.DailyPSTN: OptPSTNMode, catalog.TwilioDailySIP: OptSIPMode}

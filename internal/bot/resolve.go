@@ -51,7 +51,7 @@ func Resolve(cat *catalog.Catalog, values Values, dirName string) (Config, []Dro
 	r.mode()
 	r.findTransports()
 	r.botType()
-	for _, o := range []*Option{OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo} {
+	for _, o := range ServiceOptions {
 		r.checkService(o)
 	}
 	r.language()
@@ -60,7 +60,7 @@ func Resolve(cat *catalog.Catalog, values Values, dirName string) (Config, []Dro
 	r.client()
 	for _, o := range Options {
 		if o.Enum != nil {
-			r.word(o)
+			r.checkEnum(o)
 		}
 		if r.has(o) {
 			o.set(&r.config, r.values[o])
@@ -136,16 +136,17 @@ func (r *resolver) overrule(o, winner *Option, why string) {
 	r.values[o] = Value{FromFlag: v.FromFlag, reported: true}
 }
 
-// word returns the value of an option with fixed values, or "" if it has none.
-func (r *resolver) word(o *Option) string {
+// checkEnum returns the value of an option with fixed values, in lower case, or "" if it has none. It refuses
+// a value that is not allowed, and stores the others in lower case.
+func (r *resolver) checkEnum(o *Option) string {
 	if !r.has(o) {
 		return ""
 	}
 	v := r.values[o]
-	if word := strings.ToLower(v.Text); slices.Contains(o.Allowed(), word) {
-		v.Text = word
+	if value := strings.ToLower(v.Text); slices.Contains(o.Allowed(), value) {
+		v.Text = value
 		r.values[o] = v
-		return word
+		return value
 	}
 	near := report.Nearest(v.Text, o.Allowed())
 	r.refuseWithAllowed(o, "unknown value %q%s", v.Text, report.DidYouMean(near))
@@ -186,5 +187,5 @@ func (r *resolver) mode() {
 		r.missing(OptMode, "missing: cascade takes --stt, --llm and --tts, realtime takes --realtime%s",
 			report.DidYouMean(likely))
 	}
-	r.word(OptMode)
+	r.checkEnum(OptMode)
 }

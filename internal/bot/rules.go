@@ -57,8 +57,8 @@ func (r *resolver) cloud() {
 
 // onLocalhost reports whether one of the services is a server on the bot's machine.
 func (r *resolver) onLocalhost() bool {
-	return slices.ContainsFunc(Options, func(o *Option) bool {
-		if !slices.Contains(catalog.ServiceKinds, o.Kind) || !r.has(o) {
+	return slices.ContainsFunc(ServiceOptions, func(o *Option) bool {
+		if !r.has(o) {
 			return false
 		}
 		service := r.cat.Find(o.Kind, r.values[o].Text)
@@ -116,7 +116,7 @@ func (r *resolver) video() {
 
 // client applies the rules for the web client and its server.
 func (r *resolver) client() {
-	framework := r.word(OptClient)
+	framework := r.checkEnum(OptClient)
 	if framework != "" && framework != ClientNone {
 		r.webOnly(OptClient)
 	}
@@ -126,7 +126,7 @@ func (r *resolver) client() {
 	if !r.has(OptClient) || framework == ClientNone {
 		framework = ""
 	}
-	server := r.word(OptClientServer)
+	server := r.checkEnum(OptClientServer)
 	switch {
 	case framework == "" && server != "" && !r.values[OptClient].reported:
 		why := "needs a web client: --client-framework react"
@@ -164,8 +164,8 @@ func (r *resolver) language() {
 	}
 	v.Text = tag
 	r.values[OptLanguage] = v
-	for _, o := range Options {
-		if !slices.Contains(catalog.ServiceKinds, o.Kind) || !r.has(o) {
+	for _, o := range ServiceOptions {
+		if !r.has(o) {
 			continue
 		}
 		service := r.cat.Find(o.Kind, r.values[o].Text)

@@ -30,26 +30,26 @@ func (r *resolver) findTransports() {
 	ids := []string{}
 	modes := map[*Option]string{} // dial modes named by transport ids
 	for _, word := range given.List {
-		p := r.cat.Find(catalog.KindTransport, word)
-		if p == nil {
+		s := r.cat.Find(catalog.KindTransport, word)
+		if s == nil {
 			r.unknownTransport(word, given.FromFlag)
 			continue
 		}
-		id := p.ID
-		if p.ModeOf != "" {
-			id = p.ModeOf
+		id := s.ID
+		if s.ModeOf != "" {
+			id = s.ModeOf
 			o := dialed[id]
-			if other := modes[o]; other != "" && other != p.Mode {
+			if other := modes[o]; other != "" && other != s.Mode {
 				r.refuse(OptTransports, "%s and %s cannot be combined", r.typed[id], word)
 			}
-			modes[o] = p.Mode
+			modes[o] = s.Mode
 		}
-		if r.typed[id] == "" || p.ModeOf != "" {
+		if r.typed[id] == "" || s.ModeOf != "" {
 			r.typed[id] = word
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
-			r.transports = append(r.transports, p)
+			r.transports = append(r.transports, s)
 		}
 	}
 	given.List = ids
@@ -95,7 +95,7 @@ func (r *resolver) dialMode(id string, modes map[*Option]string) {
 		return
 	}
 	given := r.given(o)
-	word := r.word(o)
+	word := r.checkEnum(o)
 	switch {
 	case word == "" && named != "":
 		r.values[o] = Value{Text: named}
@@ -119,7 +119,7 @@ func (r *resolver) botType() {
 	if i >= 0 {
 		r.config.BotType = BotTelephony
 	}
-	if r.word(OptBotType) == BotWeb && i >= 0 {
+	if r.checkEnum(OptBotType) == BotWeb && i >= 0 {
 		phone := r.transports[i]
 		typed := r.typed[cmp.Or(phone.ModeOf, phone.ID)]
 		r.overrule(OptBotType, OptTransports, "a web bot cannot use the telephony transport "+typed)

@@ -45,7 +45,9 @@ func (c *Catalog) Add(dir fs.FS, name string) (problems report.Problems) {
 			problems = append(problems, c.addService(s, strings.ReplaceAll(string(text), "\r\n", "\n"))...)
 		case bytes.HasPrefix(text, []byte("# id: ")):
 			near := report.DidYouMean(report.Nearest(s.Kind, ServiceKinds))
-			s.refuse(&problems, 0, "not in a folder stt, llm, tts, realtime or video%s", near)
+			last := len(ServiceKinds) - 1
+			folders := strings.Join(ServiceKinds[:last], ", ") + " or " + ServiceKinds[last]
+			s.refuse(&problems, 0, "not in a folder %s%s", folders, near)
 		}
 		return nil
 	})
@@ -101,5 +103,5 @@ func (c *Catalog) addService(s *Service, text string) (problems report.Problems)
 	return append(problems, s.checkCode()...)
 }
 
-// fileName returns the name of the service's file without .py. Whoever else has it as a name is wrong.
+// fileName returns the name of the service's file without .py, which no other service of the kind may have.
 func (s *Service) fileName() string { return strings.TrimSuffix(path.Base(s.file), ".py") }

@@ -94,6 +94,46 @@ func TestCodeOfCustomServices(t *testing.T) {
 			"another word", "# names: acme", "# names: acme\n# loop: no",
 			"4: loop: expected yes, or no such line",
 		},
+		{"flags", "# names: acme", "# names: acme\n# flags: local, deprecated", ""},
+		{
+			"a flag that is misspelt", "# names: acme", "# names: acme\n# flags: locl",
+			"4: flags: expected local, deprecated, daily_pstn_mode, twilio_daily_sip_mode",
+		},
+		{"a model", "# names: acme", "# names: acme\n# model: 400 MB, 0.5 cores, each session", ""},
+		{
+			"text after a number", "# names: acme", "# names: acme\n# model: 400 MB, 0.5 coresXYZ",
+			"4: model: expected something like 400 MB, 0.5 cores",
+		},
+		{
+			"a number that goes on", "# names: acme", "# names: acme\n# model: 400x MB, 0.5 cores",
+			"4: model: expected something like 400 MB, 0.5 cores",
+		},
+		{"a size", "# names: acme", "# names: acme\n# size: 1280x720", ""},
+		{
+			"a size without a height", "# names: acme", "# names: acme\n# size: 1280",
+			"4: size: expected WIDTHxHEIGHT, such as 1280x720",
+		},
+		{
+			"a size that Python does not read", "# names: acme", "# names: acme\n# size: 0128x720",
+			"4: size: expected WIDTHxHEIGHT, such as 1280x720",
+		},
+		{"video", "# names: acme", "# names: acme\n# video: in, out", ""},
+		{
+			"another video", "# names: acme", "# names: acme\n# video: inside",
+			"4: video: expected in, out",
+		},
+		{
+			"another type", "# names: acme", "# names: acme\n# type: telefony",
+			"4: type: expected web, telephony",
+		},
+		{
+			"another start", "# names: acme", "# names: acme\n# starts: late",
+			"4: starts: expected context",
+		},
+		{
+			"a client without a version", "# names: acme", "# names: acme\n# client: acme-transport",
+			"4: client: expected PACKAGE RANGE, such as @pipecat-ai/daily-transport ^1.6.9",
+		},
 		{
 			"a voice of no language", "# names: acme", "# names: acme\n# voices: joe",
 			"4: voices: expected any, or LANGUAGE VOICE, such as de de_DE-thorsten-medium",

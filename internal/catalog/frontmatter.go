@@ -75,8 +75,11 @@ func (s *Service) checkFrontMatter() (problems report.Problems) {
 			s.refuse(&problems, number, "%s is already on line %d", name, first)
 		}
 		hasMarkup := strings.ContainsAny(value, "\"\\|`") || strings.Contains(value, "<%")
+		words := strings.Split(value, ", ")
 		switch {
-		case slices.ContainsFunc(strings.Split(value, ", "), f.refuses):
+		case f.allowed != nil && slices.ContainsFunc(words, f.refuses):
+			s.refuse(&problems, number, "%s: expected %s", name, strings.Join(f.allowed, ", "))
+		case slices.ContainsFunc(words, f.refuses):
 			s.refuse(&problems, number, "%s: expected something like %s", name, f.exampleOrName())
 		case hasMarkup: // the value is copied to Python, TOML, YAML or Markdown
 			s.refuse(&problems, number, "%s: a value must not contain \" \\ | ` or <%%", name)
@@ -114,6 +117,9 @@ var repeatable = []string{"env", "self-host-env", "host", "download", "languages
 
 // refuses reports whether a word does not have the form of the field's words.
 func (f field) refuses(word string) bool {
+	if f.allowed != nil {
+		return !slices.Contains(f.allowed, word)
+	}
 	rest, found := strings.CutPrefix(word, f.prefix)
 	hasOther := f.characters != "" && strings.Trim(rest, f.characters) != ""
 	return !found || rest == "" || hasOther
@@ -129,13 +135,14 @@ const (
 
 // A field of the front matter says where its value goes, and its form. One of text, words and read is set;
 // read returns what is wrong with the value, or "". Each word is prefix, followed by some of characters; ""
-// allows all characters.
+// allows all characters. If there are allowed words, no others are.
 type field struct {
 	text       func(*Service) *string
 	words      func(*Service) *[]string
 	read       func(*Service, string) string
 	prefix     string
 	characters string
+	allowed    []string
 	example    string // of the value
 }
 
@@ -164,12 +171,15 @@ var fields = map[string]field{
 		characters: digits,
 		example:    ">=3.12",
 	},
-	"flags":     {words: func(s *Service) *[]string { return &s.flags }},
+	"flags": {
+		words:   func(s *Service) *[]string { return &s.flags },
+		allowed: []string{"local", "deprecated", "daily_pstn_mode", "twilio_daily_sip_mode"},
+	},
 	"languages": {words: func(s *Service) *[]string { return &s.languages }},
 	"voices":    {read: (*Service).readVoices},
 	"model":     {read: (*Service).readModel},
 	"loop":      {read: (*Service).readLoop},
-	"starts":    {text: func(s *Service) *string { return &s.Starts }},
+	"starts":    {text: func(s *Service) *string { return &s.Starts }, allowed: []string{"context"}},
 	"turns":     {text: func(s *Service) *string { return &s.Turns }},
 	"keys":      {text: func(s *Service) *string { return &s.KeysURL }},
 	"env":       {read: (*Service).readServiceVariable},
@@ -177,8 +187,8 @@ var fields = map[string]field{
 	"region":    {read: (*Service).readRegion},
 	"download":  {read: (*Service).readDownload},
 	"stand-in":  {read: (*Service).readStandIn},
-	"video":     {read: (*Service).readVideo},
-	"size":      {read: (*Service).readSize, characters: digits + "x", example: "1280x720"},
+	"video":     {read: (*Service).readVideo, allowed: []string{"in", "out"}},
+	"size":      {read: (*Service).readSize, example: "1280x720"},
 	"turns-import": {
 		text:    func(s *Service) *string { return &s.TurnsImport },
 		prefix:  "from ",
@@ -187,7 +197,7 @@ var fields = map[string]field{
 
 	// Transports only.
 	"order":   {text: func(s *Service) *string { return &s.order }},
-	"type":    {read: (*Service).readType},
+	"type":    {read: (*Service).readType, allowed: []string{"web", "telephony"}},
 	"generic": {text: func(s *Service) *string { return &s.ModeOf }},
 	"mode":    {text: func(s *Service) *string { return &s.Mode }},
 	"key":     {text: func(s *Service) *string { return &s.Key }},
@@ -219,14 +229,19 @@ func (s *Service) readRegion(value string) string {
 
 // readVideo reads "in", "out" or "in, out".
 func (s *Service) readVideo(value string) string {
-	s.VideoIn = strings.Contains(value, "in")
-	s.VideoOut = strings.Contains(value, "out")
+	words := strings.Split(value, ", ")
+	s.VideoIn, s.VideoOut = slices.Contains(words, "in"), slices.Contains(words, "out")
 	return ""
 }
 
 // readSize reads the size of the picture in pixels: "1280x720".
 func (s *Service) readSize(value string) string {
 	s.Width, s.Height, _ = strings.Cut(value, "x")
+	for _, pixels := range []string{s.Width, s.Height} { // they stand in Python
+		if n, err := strconv.ParseUint(pixels, 10, 16); err != nil || fmt.Sprint(n) != pixels || n == 0 {
+			return "expected WIDTHxHEIGHT, such as 1280x720"
+		}
+	}
 	return ""
 }
 
@@ -252,7 +267,10 @@ func expectWord(value, word string) string {
 
 // readClient reads "@pipecat-ai/daily-transport ^1.6.9".
 func (s *Service) readClient(value string) string {
-	s.Client.Package, s.Client.Range, _ = strings.Cut(value, " ")
+	var ok bool
+	if s.Client.Package, s.Client.Range, ok = strings.Cut(value, " "); !ok {
+		return "expected PACKAGE RANGE, such as @pipecat-ai/daily-transport ^1.6.9"
+	}
 	return ""
 }
 
@@ -284,11 +302,13 @@ func (s *Service) readVoices(value string) string {
 
 // readModel reads "400 MB, 0.5 cores", with ", each session" if sessions do not share the model.
 func (s *Service) readModel(value string) string {
-	cores := 0.0
 	value, s.Model.Apart = strings.CutSuffix(value, ", each session")
-	_, err := fmt.Sscanf(value, "%d MB, %g cores", &s.Model.Megabytes, &cores)
-	s.Model.CPU = int(1000 * cores)
-	if err != nil || s.Model.Megabytes < 1 || !(cores > 0 && cores < 100) {
+	memory, rest, _ := strings.Cut(value, " MB, ")
+	number, isWhole := strings.CutSuffix(rest, " cores")
+	megabytes, err := strconv.Atoi(memory)
+	cores, err2 := strconv.ParseFloat(number, 64)
+	s.Model.Megabytes, s.Model.CPU = megabytes, int(1000*cores)
+	if !isWhole || err != nil || err2 != nil || megabytes < 1 || !(cores > 0 && cores < 100) {
 		return "expected something like 400 MB, 0.5 cores"
 	}
 	return ""

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -118,6 +119,9 @@ func (s *Service) Speaks(tag string) bool {
 	}
 }
 
+// setDefault matches the default of a variable in the code of a bot with a language.
+var setDefault = regexp.MustCompile(`os\.environ\.setdefault\("(\w+)", "([^"]*)"\)`)
+
 // Speaking returns the service for a bot with this language; "" is none. Its default voice is the
 // one that the catalog has for the language. Without one, a person may choose a voice, and has to if
 // the voice determines the language.
@@ -134,6 +138,10 @@ func (s *Service) Speaking(tag string) *Service {
 	for i, v := range speaking.Env {
 		switch {
 		case v.Kind != "voice":
+			// The code may have another default, such as a model that knows more languages than English.
+			if set := setDefault.FindStringSubmatch(s.Build.Statements); set != nil && set[1] == v.Name {
+				speaking.Env[i].Fallback = set[2]
+			}
 			continue
 		case voice != "":
 			speaking.Build.Statements = withDefault(s.Build.Statements, v.Name, voice)

@@ -23,7 +23,7 @@ type Command struct {
 	Topic bool // only a help page: `vbot help NAME`
 	Sub   []Command
 	// Other says what to do instead of commands that vbot does not have. The keys are names ("rm"), or
-	// whole paths where the advice differs ("vbot cloud secrets add"). Only the root has it.
+	// whole paths where the advice differs ("vbot cloud secrets add"). It is nil except in the root.
 	Other map[string]string
 	page  string // the help page, in which {options} stands for a section of options
 }
@@ -75,7 +75,7 @@ type Args struct {
 	Words []string // completions of the first argument; may be AnyDir
 }
 
-// An Arg is an argument.
+// An Arg describes one argument of a command, or the rest of them.
 type Arg struct {
 	Name     string // as problems name it: "key"
 	Optional bool

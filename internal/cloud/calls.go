@@ -22,11 +22,12 @@ func (c *Client) organizationPath(segments ...string) []string {
 	return append([]string{"organizations", c.Organization}, segments...)
 }
 
-// organizations returns the sorted names of the organizations of the token.
-func (c *Client) organizations(ctx context.Context) (names []string, err error) {
+// organizations returns the sorted names of the organizations of the token. doing says in messages what the
+// request is for.
+func (c *Client) organizations(ctx context.Context, doing string) (names []string, err error) {
 	var got organizationList
 	err = c.call(ctx, request{
-		doing:  "listing your organizations",
+		doing:  doing,
 		method: http.MethodGet,
 		path:   []string{"organizations"},
 	}, &got)
@@ -85,7 +86,12 @@ func (l *regionList) incomplete() string { return l.complaint() }
 // List returns all sets and image pull secrets, sorted by name. If region is not "", it returns
 // only those of that region.
 func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
-	r := request{doing: "listing secrets", method: http.MethodGet, path: c.organizationPath("secrets")}
+	return c.list(ctx, "listing secrets", region)
+}
+
+// list is List for another purpose, which doing describes in messages.
+func (c *Client) list(ctx context.Context, doing, region string) ([]Entry, error) {
+	r := request{doing: doing, method: http.MethodGet, path: c.organizationPath("secrets")}
 	if region != "" {
 		r.query = url.Values{"region": {region}}
 	}

@@ -61,7 +61,7 @@ func TestRegionsAndOrganizations(t *testing.T) {
 		t.Errorf("%q, %v", codes, err)
 	}
 	b.api.Orgs = []string{"beta", "acme"}
-	if names, err := b.organizations(context.Background()); err != nil ||
+	if names, err := b.organizations(context.Background(), "listing your organizations"); err != nil ||
 		!slices.Equal(names, []string{"acme", "beta"}) {
 		t.Errorf("%q, %v", names, err)
 	}
@@ -102,7 +102,10 @@ func TestContradictions(t *testing.T) {
 	list := func(b *bench) error { _, err := b.List(ctx, ""); return err }
 	get := func(b *bench) error { _, err := b.Get(ctx, "app"); return err }
 	regions := func(b *bench) error { _, err := b.Regions(ctx); return err }
-	organizations := func(b *bench) error { _, err := b.organizations(ctx); return err }
+	organizations := func(b *bench) error {
+		_, err := b.organizations(ctx, "listing your organizations")
+		return err
+	}
 	reference := func(b *bench) error { _, err := b.Reference(ctx, "app", "us-east"); return err }
 	remove := func(b *bench) error { return b.Remove(ctx, "deleting app", "app") }
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 // Package cloud is a client for the Pipecat Cloud API and manages the login file. It
-// returns data and errors, and prints nothing. The error of a call of the API is a
-// *report.Failure, or context.Canceled if an interrupt came before the call had any effect.
+// returns data and errors, and prints only notes to stderr: that it tries again, and that a secret is
+// ready. The error of a call of the API is a *report.Failure, or context.Canceled if an interrupt came
+// before the call had any effect.
 package cloud
 
 import (
@@ -49,11 +50,8 @@ type Client struct {
 	answered  int // the status of the response to the last request; 0 if there was none
 	token     secret.Value
 	tokenGood bool     // the API has accepted the token
-	doing     string   // overrides the description of each request in messages, unless it is ""
 	proxy     *url.URL // nil for none
 	transport *http.Transport
-	// wantsCertificate says that the server of the last handshake asked for a client certificate.
-	wantsCertificate atomic.Bool
 
 	// The values that responses may not repeat, and names that they may; see protect.
 	sensitive      []secret.Value  // values as they are
@@ -89,8 +87,10 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 	refusal := func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
 		return proxyRefusal(resp.StatusCode)
 	}
-	noCertificate := func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		c.wantsCertificate.Store(true)
+	noCertificate := func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		if h, ok := asked.Context().Value(handshakesKey{}).(*handshakes); ok {
+			h.wantsCertificate.Store(true)
+		}
 		return &tls.Certificate{}, nil
 	}
 	c.transport = &http.Transport{
@@ -109,6 +109,15 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 	}
 	return c
 }
+
+// handshakes are those of TLS that one request makes: with a proxy, and then with the API.
+type handshakes struct {
+	number           atomic.Int32
+	wantsCertificate atomic.Bool // the server of the last one asked for a client certificate
+}
+
+// handshakesKey is the key for the *handshakes in the context of a request.
+type handshakesKey struct{}
 
 // Limit sets how long a request may take with all its tries; 0 for the default.
 func (c *Client) Limit(d time.Duration) {

@@ -117,7 +117,7 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 		c := New(base, nil, test)
 		c.CallTimeout = time.Second
 		base.Host = host // as if localhost had that address
-		_, err = c.organizations(context.Background())
+		_, err = c.organizations(context.Background(), "listing your organizations")
 		if f := report.As(err); f.Code != report.Failed || f.Retryable ||
 			strings.Contains(f.Message, "tried") || !strings.Contains(f.Message, "another machine") {
 			t.Errorf("%s: %v", host, err)
@@ -207,7 +207,8 @@ func TestNamesOfOrganizations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if names, err := New(base, nil, test).organizations(context.Background()); err == nil {
+		c := New(base, nil, test)
+		if names, err := c.organizations(context.Background(), "listing"); err == nil {
 			t.Errorf("organizations %q", names)
 		}
 		server.Close()

@@ -1,10 +1,15 @@
 package cloud
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
+
+	"vbot/internal/cloudtest"
 )
 
 // A response that encoding/json would accept is refused if a key that vbot reads comes twice. Keys that it
@@ -209,6 +214,35 @@ func BenchmarkDecode(b *testing.B) {
 		var l secretList
 		if problem := carrying().decode(data, &l); problem != "" || len(l.Sets) != n {
 			b.Fatal(problem, len(l.Sets))
+		}
+	}
+}
+
+// The stand-in of the API sends each key that vbot reads of a secret, so that a field which the API has, but
+// not the stand-in, is not tested only without a value.
+func TestStandinSendsEveryKey(t *testing.T) {
+	b := newFreeBench(t)
+	kept := b.api.Keep("app", "us-west", "ready", "K")
+	kept.Message, kept.Source = "a message", "managed"
+	req, err := http.NewRequest(http.MethodGet, b.api.URL+"/v1/secrets", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+cloudtest.Key)
+	b.api.Personal = false
+	w := httptest.NewRecorder()
+	b.api.Answer(w, req, nil)
+	var sent struct{ Sets []map[string]any }
+	if err := json.Unmarshal(w.Body.Bytes(), &sent); err != nil || len(sent.Sets) != 1 {
+		t.Fatal(err, w.Body)
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Entry]()) {
+		key := field.Tag.Get("json")
+		if field.Anonymous || key == "error" || key == "success" { // of failures
+			continue
+		}
+		if sent.Sets[0][key] == nil {
+			t.Errorf("cloudtest.Standin does not send %s, which vbot reads: %v", key, sent.Sets[0])
 		}
 	}
 }

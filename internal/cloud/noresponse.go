@@ -85,14 +85,16 @@ const (
 )
 
 // noResponse returns the fault of a request without a complete response. limit is how long vbot waited for
-// it, unless it could not connect. sent says that the request may have been sent, and byProxy that vbot
-// reached only the proxy.
-func (c *Client) noResponse(err error, limit time.Duration, sent, byProxy bool) *fault {
+// it, unless it could not connect. sent says that the request may have been sent, byProxy that vbot reached
+// only the proxy, and wantsCertificate that the server asked for a client certificate.
+func (c *Client) noResponse(
+	err error, limit time.Duration, sent, byProxy, wantsCertificate bool,
+) *fault {
 	if f, ok := errors.AsType[*fault](err); ok {
 		return f // from the transport
 	}
 	e := newConnectionError(err)
-	e.sent, e.byProxy, e.wantsCertificate = sent, byProxy, c.wantsCertificate.Load()
+	e.sent, e.byProxy, e.wantsCertificate = sent, byProxy, wantsCertificate
 	at, check := c.Base.Host, "check the network, and VBOT_API_URL if it is set"
 	if byProxy {
 		at, check = "the proxy "+c.proxy.Host+" (HTTPS_PROXY)", "check HTTPS_PROXY"

@@ -245,7 +245,7 @@ func TestNoAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		e := c.noResponse(k.err, tryTimeout, k.sent, k.proxy)
+		e := c.noResponse(k.err, tryTimeout, k.sent, k.proxy, false)
 		if e.Message != k.message || e.Code != k.code || e.retryNow != k.retryNow || e.Retryable != k.later ||
 			e.Unsure != k.unsure || e.HTTPStatus != 0 {
 			t.Errorf("%v: %+v", k.err, e)
@@ -269,7 +269,7 @@ type certificateChain struct {
 }
 
 // The Go library has an error of its own for signatures that it refuses, but wraps it in the text of the
-// one for unknown authorities. Whether another authority would help is told nevertheless.
+// one for unknown authorities. The hint still says whether to trust another authority.
 func TestInsecureSignatures(t *testing.T) {
 	if fips140.Enabled() {
 		t.Skip("no such certificate can be made")
@@ -324,7 +324,7 @@ func TestInsecureSignatures(t *testing.T) {
 		got := ""
 		if _, err := leaf.Verify(options); err != nil {
 			c := New(&url.URL{Scheme: "https", Host: "api.example.com"}, nil, test)
-			got = c.noResponse(&tls.CertificateVerificationError{Err: err}, 0, false, false).Message
+			got = c.noResponse(&tls.CertificateVerificationError{Err: err}, 0, false, false, false).Message
 		}
 		if got != chain.want {
 			t.Errorf("%s: %q, want %q", chain.name, got, chain.want)

@@ -12,7 +12,6 @@ import (
 	"net/textproto"
 	"net/url"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"vbot/internal/report"
@@ -45,7 +44,6 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 		body, _ = json.Marshal(r.body)
 	}
 	c.protectValues(r)
-	r.doing = cmp.Or(c.doing, r.doing)
 	end := c.Now().Add(c.CallTimeout)
 	all, cancel := c.WithTimeout(ctx, c.CallTimeout)
 	defer cancel()
@@ -108,11 +106,12 @@ func (c *Client) send(ctx context.Context, r request, end time.Time, body []byte
 	c.answered = 0
 	sent := false
 	informed := 0
-	var handshakes atomic.Int32 // the one with the API is the last
+	made := &handshakes{}
+	ctx = context.WithValue(ctx, handshakesKey{}, made)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeStart: func() {
-			handshakes.Add(1)
-			c.wantsCertificate.Store(false)
+			made.number.Add(1)
+			made.wantsCertificate.Store(false)
 		},
 		GotConn: func(httptrace.GotConnInfo) { sent = true },
 		// With this function, net/http does not limit their number.
@@ -136,7 +135,8 @@ func (c *Client) send(ctx context.Context, r request, end time.Time, body []byte
 		if c.proxy != nil && c.proxy.Scheme == "https" {
 			withProxy = 1
 		}
-		return c.noResponse(err, limit, sent, c.proxy != nil && handshakes.Load() <= withProxy)
+		byProxy := c.proxy != nil && made.number.Load() <= withProxy
+		return c.noResponse(err, limit, sent, byProxy, made.wantsCertificate.Load())
 	}
 	defer resp.Body.Close()
 	c.answered = resp.StatusCode
@@ -146,7 +146,7 @@ func (c *Client) send(ctx context.Context, r request, end time.Time, body []byte
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
 		c.answered = 0
-		return c.noResponse(err, limit, true, false)
+		return c.noResponse(err, limit, true, false, made.wantsCertificate.Load())
 	}
 	if resp.StatusCode > 299 {
 		return c.errorResponse(r, resp, data)

@@ -151,10 +151,15 @@ type Choose func(ctx context.Context, names []string) (string, error)
 
 // FindOrganization asks the API for the organization, unless it is known or implied by the token.
 func (c *Client) FindOrganization(ctx context.Context, choose Choose) error {
+	return c.findOrganization(ctx, "listing your organizations", choose)
+}
+
+// findOrganization is FindOrganization for another purpose, which doing describes in messages.
+func (c *Client) findOrganization(ctx context.Context, doing string, choose Choose) error {
 	if c.Organization != "" || !c.isPersonal() {
 		return nil
 	}
-	names, err := c.organizations(ctx)
+	names, err := c.organizations(ctx, doing)
 	switch {
 	case err != nil:
 		return err
@@ -187,15 +192,15 @@ func (c *Client) noOrganization(code string, names []string, message string) err
 
 // Verify finds the organization, and checks with the API that the token is valid for it.
 func (c *Client) Verify(ctx context.Context, choose Choose) error {
-	c.doing = "checking the token"
-	err := c.FindOrganization(ctx, choose)
+	const doing = "checking the token"
+	err := c.findOrganization(ctx, doing, choose)
 	switch {
 	case err != nil || c.tokenGood:
 	case !c.isPersonal():
-		_, err = c.List(ctx, "")
+		_, err = c.list(ctx, doing, "")
 	default:
 		var names []string
-		names, err = c.organizations(ctx)
+		names, err = c.organizations(ctx, doing)
 		if err == nil && !slices.Contains(names, c.Organization) {
 			err = c.noOrganization(report.NotFound, names, "the token does not belong to "+c.Organization)
 		}

@@ -64,15 +64,10 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 		Range:   frameworkRange,
 		Macs:    macs,
 	}
-	for _, o := range []struct{ kind, id string }{
-		{catalog.KindSTT, cfg.STTService},
-		{catalog.KindLLM, cfg.LLMService},
-		{catalog.KindTTS, cfg.TTSService},
-		{catalog.KindRealtime, cfg.RealtimeService},
-		{catalog.KindVideo, cfg.VideoService},
-	} {
-		if o.id != "" {
-			d.Services = append(d.Services, d.find(o.kind, o.id))
+	values := cfg.Values()
+	for _, o := range bot.ServiceOptions {
+		if id := values[o].Text; id != "" {
+			d.Services = append(d.Services, d.find(o.Kind, id))
 		}
 	}
 	for _, id := range cfg.Transports {

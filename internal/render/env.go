@@ -117,6 +117,13 @@ func (d *Data) sessionVariables() []catalog.Variable {
 		Name: "TIME_ZONE",
 		Note: "time zone of the times that the model is told, such as Europe/Berlin (default: the machine's)",
 	}}
+	if d.LocalLLM() {
+		variables = append(variables, catalog.Variable{
+			Name:     "READ_AHEAD",
+			Note:     "whether a model on this machine reads what a person says while they speak: on or off",
+			Fallback: "on",
+		})
+	}
 	if d.Telephony() {
 		variables = append(variables, catalog.Variable{
 			Name: "FALLBACK_NUMBER",

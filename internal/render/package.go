@@ -27,6 +27,7 @@ var conditions = map[string]func(*Data) bool{
 	"vbot/noise.py":         func(d *Data) bool { return d.EnableNoiseCancel },
 	"vbot/observability.py": func(d *Data) bool { return d.EnableObservability },
 	"vbot/ollama.py":        (*Data).LocalLLM,
+	"vbot/reading.py":       (*Data).LocalLLM,
 	"vbot/recording.py":     func(d *Data) bool { return d.Recording },
 	"vbot/voicemail.py":     (*Data).DetectsVoicemail,
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"runtime"
 	"strings"
@@ -203,10 +204,20 @@ func parsed(name, text string) (*template.Template, error) {
 	if t, ok := templatesByName.Load(name); ok {
 		return t.(*template.Template), nil
 	}
-	t, err := template.New(name).Delims("<%", "%>").Parse(text)
+	t, err := template.New(name).Delims("<%", "%>").Funcs(template.FuncMap{"quote": quote}).Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	templatesByName.Store(name, t)
 	return t, nil
+}
+
+// quote returns the text between double quotes, with escapes that Python, JavaScript, JSON, TOML and YAML
+// understand. Templates use it for each value that becomes a string in one of these languages.
+func quote(text string) (string, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(text)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }

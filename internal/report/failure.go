@@ -1,5 +1,5 @@
 // Package report has the messages of vbot: failures with their codes, problems, and text and
-// JSON that are safe to print. It prints nothing itself.
+// JSON that are safe to print. Only Printer prints.
 package report
 
 import (

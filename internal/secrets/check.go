@@ -33,7 +33,7 @@ type Comparison struct {
 }
 
 // Run fails with report.Differs for keys that are missing and, if it is exact, for extra ones; otherwise
-// with report.Failed if the set's status is failed. Then the comparison is returned, too.
+// with report.Failed if the set's status is failed. With both failures, it also returns the comparison.
 func (c Check) Run(ctx context.Context, api *cloud.Client) (*Comparison, error) {
 	set, err := getSet(ctx, api, c.Name)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // Pairs collects the pairs of a command line: first those of secrets files, then those of the arguments
-// and of --value-file. The latter replace a pair of a file only if it has no value. The pair of an argument
-// without a value has an empty value, which is to be asked for. The methods that add pairs return what is
-// wrong with them.
+// and of --value-file. The latter replace a pair of a file only if it has no value. An argument without a
+// value becomes a pair with an empty value, for which the caller asks. The methods that add pairs return
+// what is wrong with them.
 type Pairs struct {
 	// MayAsk says that a missing value can be asked for, or is not needed.
 	MayAsk bool

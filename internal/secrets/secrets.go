@@ -1,7 +1,7 @@
 // Package secrets has the commands of `vbot cloud`: list, set, check, remove, register and wait for secrets,
 // and sign in and out. A command is a struct with its options; Run carries it out and returns the result. It
-// prints nothing, and asks only through functions in the struct. Errors are a *report.Failure, or
-// context.Canceled if nothing was done.
+// prints only notes on the progress to stderr, and asks only through functions in the struct. Errors are a
+// *report.Failure, or context.Canceled if nothing was done.
 package secrets
 
 import (

@@ -19,9 +19,17 @@ import (
 
 var update = flag.Bool("update", false, "write what the wizard shows to testdata/ask.txt")
 
-// A person answers each question as soon as it is asked, and hangs up when no answer is left.
+// A reply is what a person types at a question.
+type reply struct {
+	question string // "" for any
+	typed    string
+	hangsUp  bool // instead of an answer
+}
+
+// A person answers each question as soon as it is asked: with the next answer if that is for this question,
+// otherwise with Enter. A person hangs up when no answer is left.
 type person struct {
-	answers    []string
+	answers    []reply
 	keyboard   *os.File
 	transcript bytes.Buffer
 }
@@ -32,14 +40,53 @@ func (p *person) Write(b []byte) (int, error) {
 	if !strings.HasSuffix(text, ": ") && !strings.HasSuffix(text, "] ") {
 		return len(b), nil
 	}
-	if len(p.answers) == 0 {
-		p.transcript.WriteString("(hangs up)\n")
+	now := reply{hangsUp: true}
+	if len(p.answers) > 0 {
+		now = p.answers[0]
+		if now.question == "" || now.question == lastQuestion(p.transcript.String()) {
+			p.answers = p.answers[1:]
+		} else {
+			now = reply{} // Enter, at a question that the case does not know
+		}
+	}
+	if now.hangsUp {
+		p.transcript.WriteString(hangsUp + "\n")
 		return len(b), p.keyboard.Close()
 	}
-	p.transcript.WriteString("{" + p.answers[0] + "}\n")
-	_, err := p.keyboard.WriteString(p.answers[0] + "\n")
-	p.answers = p.answers[1:]
+	p.transcript.WriteString("{" + now.typed + "}\n")
+	_, err := p.keyboard.WriteString(now.typed + "\n")
 	return len(b), err
+}
+
+const hangsUp = "(hangs up)"
+
+// lastQuestion returns the last question of the wizard in the conversation so far.
+func lastQuestion(conversation string) (question string) {
+	questions := []string{"Directory", "How do you want to start?", "Proceed?", "Which answer?", "AGENT"}
+	for _, o := range bot.Options {
+		questions = append(questions, o.Question())
+	}
+	for line := range strings.Lines(conversation) {
+		for _, q := range questions {
+			if strings.HasPrefix(line, q) {
+				question = q
+			}
+		}
+	}
+	return question
+}
+
+// answersIn returns the answers in a conversation.
+func answersIn(conversation string) (answers []reply) {
+	places := regexp.MustCompile(`\{(.*?)\}|\(hangs up\)`).FindAllStringSubmatchIndex(conversation, -1)
+	for _, at := range places {
+		a := reply{question: lastQuestion(conversation[:at[0]]), hangsUp: at[2] < 0}
+		if !a.hangsUp {
+			a.typed = conversation[at[2]:at[3]]
+		}
+		answers = append(answers, a)
+	}
+	return answers
 }
 
 // choices are the lines of menus and their headings.
@@ -50,7 +97,7 @@ var counts = regexp.MustCompile(`\b\d+( missing)? file`)
 
 // converse runs the wizard in dir with these answers. It returns what the wizard shows, without the choices
 // of menus and with N for numbers of files, and the command line that would do the same.
-func converse(t *testing.T, dir string, job scaffold.Job, answers []string) string {
+func converse(t *testing.T, dir string, job scaffold.Job, answers []reply) string {
 	t.Helper()
 	in, keyboard, err := os.Pipe()
 	if err != nil {
@@ -79,8 +126,8 @@ func converse(t *testing.T, dir string, job scaffold.Job, answers []string) stri
 	if job.Refresh != nil {
 		out.WriteString("replace " + strings.Join(job.Refresh, ", ") + "\n")
 	}
-	if len(someone.answers) > 0 {
-		out.WriteString("nobody asked for " + strings.Join(someone.answers, ", ") + "\n")
+	for _, a := range someone.answers {
+		out.WriteString("nobody asked for " + a.typed + "\n")
 	}
 	shown := counts.ReplaceAllString(choices.ReplaceAllString(out.String(), ""), "N$1 file")
 	return strings.ReplaceAll(shown, dir, "DIR")
@@ -88,7 +135,8 @@ func converse(t *testing.T, dir string, job scaffold.Job, answers []string) stri
 
 // A case of testdata/ask.txt begins with `=== ` and what it is about. Lines that begin with `+ ` are files
 // that exist, `target: ` is the directory of the command line. The rest is the conversation: answers are in
-// braces. To add a case, write the answers, and run `go test ./internal/wizard -update`.
+// braces, each for the question above it. To add a case, write the answers, and run
+// `go test ./internal/wizard -update`.
 func TestAsk(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("paths have other separators")
@@ -114,31 +162,53 @@ func TestAsk(t *testing.T) {
 			}
 			setup += line
 		}
-		var answers []string
-		for _, m := range regexp.MustCompile(`\{(.*?)\}`).FindAllStringSubmatch(conversation, -1) {
-			answers = append(answers, m[1])
-		}
-		return setup + strings.TrimSpace(converse(t, dir, job, answers)) + "\n"
+		return setup + strings.TrimSpace(converse(t, dir, job, answersIn(conversation))) + "\n"
 	})
 }
 
 // The questions are about all options, each once, in order.
 func TestTopics(t *testing.T) {
-	var labels []string
-	options := map[*bot.Option]bool{}
+	asked := map[*bot.Option]bool{}
+	last := 0
 	for _, topic := range topics() {
-		labels = append(labels, topic.label)
 		for _, o := range topic.options {
-			if options[o] {
+			if asked[o] {
 				t.Errorf("%s is asked for twice", o.Key)
 			}
-			options[o] = true
+			asked[o] = true
+		}
+		if topic.subject == aboutOptions {
+			if order := topic.options[0].Order; order < last {
+				t.Errorf("%s is asked for too late", topic.label)
+			}
+			last = topic.options[0].Order
 		}
 	}
-	const want = "Directory, Start, Name, Bot type, Transports, Mode, Calls (Daily), Calls (SIP), " +
-		"Language, Speech to text, Language model, Text to speech, Realtime model, Video avatar, " +
-		"Web client, Client server, Runs on, Options"
-	if got := strings.Join(labels, ", "); got != want || len(options) != len(bot.Options) {
-		t.Errorf("%d options: %s", len(options), got)
+	if len(asked) != len(bot.Options) {
+		t.Errorf("%d of %d options are asked for", len(asked), len(bot.Options))
+	}
+}
+
+// Any option with a text can be typed, without a line of the wizard's code for it: Enter gives none.
+func TestAnyTextCanBeTyped(t *testing.T) {
+	thing := &bot.Option{Key: "language", Flag: "thing", Ask: "Which thing?", Label: "Thing"}
+	for typed, want := range map[string]bot.Value{"\n": {}, "a thing\n": {Text: "a thing"}} {
+		w := newWizard(catalog.New(), bot.Quickstart())
+		keys, keyboard, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := keyboard.WriteString(typed); err != nil {
+			t.Fatal(err)
+		}
+		var shown bytes.Buffer
+		w.terminal = tty.Open(keys, &shown, true, false, strings.Clone)
+		about := &topic{subject: aboutOptions, label: thing.Label, options: []*bot.Option{thing}}
+		err = w.askTopic(t.Context(), about, false)
+		if got := w.Bot[thing].Text; err != nil || got != want.Text ||
+			!w.hasChoice(about, false) || shown.String() != "Which thing? (Enter: none): " {
+			t.Errorf("%q: %q, %v\n%s", typed, got, err, &shown)
+		}
+		_, _ = keys.Close(), keyboard.Close()
 	}
 }

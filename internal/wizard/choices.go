@@ -84,9 +84,9 @@ func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 		}
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), byLabel)
 	})
-	for _, p := range services {
-		if p.ModeOf == "" { // else the dial mode is a separate question
-			add(choiceOf(p, has))
+	for _, s := range services {
+		if s.ModeOf == "" { // else the dial mode is a separate question
+			add(choiceOf(s, has))
 		}
 	}
 	return choices
@@ -117,17 +117,17 @@ func (w *wizard) credentials() map[string]bool {
 }
 
 // choiceOf returns the service as a choice. has are the credentials that the bot needs anyway.
-func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
+func choiceOf(s *catalog.Service, has map[string]bool) tty.Choice {
 	c := tty.Choice{
-		Value: p.Names[0],
-		Group: p.Heading().String(),
-		Label: p.Label,
-		Names: append([]string{p.ID}, p.Names...),
-		Also:  p.LanguageNames(),
-		Note:  p.Summary(has),
+		Value: s.Names[0],
+		Group: s.Heading().String(),
+		Label: s.Label,
+		Names: append([]string{s.ID}, s.Names...),
+		Also:  s.LanguageNames(),
+		Note:  s.Summary(has),
 	}
 	var details []string
-	for _, k := range p.Credentials() {
+	for _, k := range s.Credentials() {
 		details = append(details, k.Names+"  "+k.Page)
 	}
 	c.Detail = strings.Join(details, "; ")
@@ -137,6 +137,6 @@ func choiceOf(p *catalog.Service, has map[string]bool) tty.Choice {
 // hasChoice reports whether the topic has more than one answer.
 func (w *wizard) hasChoice(t *topic, changed bool) bool {
 	return !slices.ContainsFunc(t.options, func(o *bot.Option) bool {
-		return (o.Enum != nil || o.Kind != "") && len(w.offer(o, changed)) < 2
+		return !o.IsToggle() && !o.IsText() && len(w.offer(o, changed)) < 2
 	})
 }

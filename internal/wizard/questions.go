@@ -104,12 +104,10 @@ func (w *wizard) askTopic(ctx context.Context, t *topic, changed bool) (err erro
 		err = w.askTarget(ctx)
 	case t.subject == aboutStart:
 		err = w.askStart(ctx)
-	case t.isAbout(bot.OptName):
-		err = w.askName(ctx)
-	case t.isAbout(bot.OptLanguage):
-		err = w.askLanguage(ctx, bot.OptLanguage, changed)
 	case t.options[0].IsToggle():
 		err = w.askToggles(ctx, t, changed)
+	case t.options[0].IsText():
+		err = w.askText(ctx, t, changed)
 	default:
 		err = w.askValues(ctx, t.options[0], changed)
 	}
@@ -149,36 +147,33 @@ func (w *wizard) drop(o *bot.Option) {
 	w.askAgain(o)
 }
 
-// askName asks for the project's name, which is the directory's unless another is typed.
-func (w *wizard) askName(ctx context.Context) error {
-	suggested := cmp.Or(w.before[bot.OptName].Text, w.name())
-	name, err := w.terminal.Text(ctx, bot.OptName.Ask, suggested, func(typed string) (why string, ok bool) {
-		why = w.objection(bot.OptName, bot.Value{Text: typed})
-		return why, why == ""
-	})
-	if err == nil && name != w.name() { // otherwise it stays the directory's name
-		w.Bot[bot.OptName] = bot.Value{Text: name}
+// askText asks for the text of an option. Enter gives the answer from before, or the default: the
+// directory's name as the project's name, and no value for all other options.
+func (w *wizard) askText(ctx context.Context, t *topic, changed bool) error {
+	o, fallback := t.options[0], t.noneLabel()
+	if o == bot.OptName {
+		fallback = w.name()
 	}
-	return err
-}
-
-// askLanguage asks for a language that the services support, or none.
-func (w *wizard) askLanguage(ctx context.Context, o *bot.Option, changed bool) error {
-	tagOf := func(typed string) string { return cmp.Or(catalog.TagOf(typed), typed) }
-	suggested := cmp.Or(w.before[o].Text, o.NoneLabel)
+	valueOf := func(typed string) bot.Value {
+		if o == bot.OptLanguage {
+			typed = cmp.Or(catalog.TagOf(typed), typed)
+			if tag, ok := catalog.LanguageTag(typed); ok {
+				typed = tag
+			}
+		}
+		return bot.Value{Text: typed, FromFlag: changed}
+	}
+	suggested := cmp.Or(w.before[o].Text, fallback)
 	typed, err := w.terminal.Text(ctx, o.Ask, suggested, func(typed string) (why string, ok bool) {
-		if typed != o.NoneLabel {
-			why = w.objection(o, bot.Value{Text: tagOf(typed), FromFlag: changed})
+		if o == bot.OptName || typed != fallback { // rules apply to the directory's name, too
+			why = w.objection(o, valueOf(typed))
 		}
 		return why, why == ""
 	})
-	if err != nil || typed == o.NoneLabel {
-		return err
+	if err == nil && typed != fallback {
+		w.Bot[o] = valueOf(typed)
 	}
-	if tag, ok := catalog.LanguageTag(tagOf(typed)); ok {
-		w.Bot[o] = bot.Value{Text: tag, FromFlag: changed}
-	}
-	return nil
+	return err
 }
 
 // askValues asks for the value of an option, or the values of a list.

@@ -490,7 +490,7 @@ def test_asterisk_refuses_the_call(ari: list[Any], monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("takes_asterisk", [True, False])
 def test_the_runner_knows_the_transport(takes_asterisk: bool, capsys: Any) -> None:
-    parser = local.Arguments(takes_asterisk=takes_asterisk)
+    parser = local.Arguments(lambda: None, takes_asterisk=takes_asterisk)
     parser.add_argument("-t", "--transport", choices=["daily"])
     parser.add_argument("--host", default="localhost")
     parser.add_argument("--port", type=int, default=0)

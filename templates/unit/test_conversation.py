@@ -198,7 +198,7 @@ def test_what_happens_is_logged(log: list[str]) -> None:
 
     passing(talk())
     lines = [line for line in log if line.startswith(("Said", "Answered", "Ended"))]
-    assert lines == ["Said 10 characters", "Ended after 0 s"]
+    assert lines == ["Said 10 characters", "Ended after 0 s: the bot ended it"]
     assert "Here I am" not in " ".join(log)
 
 

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +25,7 @@ class Host(ThreadingHTTPServer):
         self.requests: list[tuple[str, str, str | None]] = []
         self.knows_ranges = True
         self.breaks_off_after: int | None = None  # bytes
+        self.content, self.says_length = CONTENT, True
 
     @property
     def url(self) -> str:
@@ -50,10 +51,11 @@ class Handler(BaseHTTPRequestHandler):
         start = int(wanted.removeprefix("bytes=").removesuffix("-"))
         start = start if self.host.knows_ranges else 0
         self.send_response(206 if self.host.knows_ranges else 200)
-        self.send_header("Content-Length", str(len(CONTENT) - start))
+        if self.host.says_length:
+            self.send_header("Content-Length", str(len(self.host.content) - start))
         self.end_headers()
-        end = self.host.breaks_off_after or len(CONTENT)
-        self.wfile.write(CONTENT[start:end])
+        end = self.host.breaks_off_after or len(self.host.content)
+        self.wfile.write(self.host.content[start:end])
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -103,6 +105,64 @@ def test_a_download_goes_on_where_it_stopped(
     fetch(host, tmp_path)
     assert host.requests[-1] == ("GET", "/voice.onnx", "bytes=999-")
     assert (tmp_path / "voice.onnx").read_bytes() == CONTENT
+
+
+def test_a_host_may_not_say_how_long_a_file_is(
+    host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.says_length = host.knows_ranges = False
+    fetch(host, tmp_path)
+    assert (tmp_path / "voice.onnx").read_bytes() == CONTENT
+    assert capsys.readouterr().err == "\rvoice.onnx, from 127.0.0.1: 0.0 MB\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("voice.onnx", b"\n<!DOCTYPE html><title>Blocked</title>", "it sends a page instead"),
+        ("voice.onnx", b"<html>Sign in</html>", "it sends a page instead"),
+        ("voice.onnx", b"", "it sends an empty file"),
+        ("voice.onnx.json", b"blocked", "what it sends is not JSON"),
+        ("voice.onnx.json", b'{"audio": ', "what it sends is not JSON"),
+    ],
+)
+def test_what_is_not_the_file_does_not_get_its_name(
+    host: Host, tmp_path: Path, name: str, content: bytes, says: str
+) -> None:
+    host.content = content
+    for _ in range(2):  # the next start asks again
+        with pytest.raises(OSError, match=f"lacks {name}, and 127.0.0.1 does not send it: {says}"):
+            downloads.fetch(tmp_path, {name: f"{host.url}/voice.onnx"})
+        assert list(tmp_path.iterdir()) == []
+    host.content = b'{"audio": {}}' if name.endswith("json") else b"<3c" + CONTENT
+    downloads.fetch(tmp_path, {name: f"{host.url}/voice.onnx"})
+    assert (tmp_path / name).read_bytes() == host.content
+
+
+def test_a_full_disk_is_not_the_hosts(
+    host: Host,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """/dev/full is one. The line about progress ends before the error."""
+    (tmp_path / "voice.onnx.part").symlink_to("/dev/full")
+    with pytest.raises(OSError) as error:
+        fetch(host, tmp_path)
+    assert str(error.value) == f"{tmp_path} cannot take voice.onnx: No space left on device"
+    assert capsys.readouterr().err.endswith("\n")
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file/cache cannot be created: Not a directory"):
+        fetch(host, tmp_path / "file/cache")
+
+
+def test_an_error_begins_on_a_line_of_its_own(
+    host: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host.breaks_off_after = 1000
+    with pytest.raises(OSError):
+        fetch(host, tmp_path)
+    assert capsys.readouterr().err.endswith(" MB\n")
 
 
 def test_a_whole_part_becomes_the_file(host: Host, tmp_path: Path) -> None:
@@ -240,6 +300,28 @@ def test_what_is_replaced_is_there(
     monkeypatch.setattr(module, name, original)  # as it was, in the end
     finder.look_here_first()
     assert getattr(module, name) is not original
+
+
+def test_names_that_exist_are_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    piper = pytest.importorskip("vbot.downloads.piper", exc_type=ImportError)
+    for wrong in ("kristin", "en-US-kristin-medium", "en_US-kristin-best", ""):
+        with pytest.raises(ValueError, match="PIPER_VOICE_ID is .* like en_US-kristin-medium"):
+            piper.fetch_voice(wrong, tmp_path)
+    moonshine = pytest.importorskip("vbot.downloads.moonshine", exc_type=ImportError)
+    with pytest.raises(
+        ValueError, match="MOONSHINE_MODEL is 'large'; .* one of tiny, base, tiny-s"
+    ):
+        moonshine.arch_of("large")
+    assert moonshine.arch_of("tiny").name == "TINY"
+    kokoro = pytest.importorskip("vbot.downloads.kokoro", exc_type=ImportError)
+    monkeypatch.setattr(kokoro, "Kokoro", lambda *_: SimpleNamespace(get_voices=lambda: ["a", "b"]))
+    monkeypatch.setenv("KOKORO_VOICE_ID", "b")
+    kokoro.load_model("model", "voices")
+    monkeypatch.setenv("KOKORO_VOICE_ID", "c")
+    with pytest.raises(ValueError, match="KOKORO_VOICE_ID is 'c'; it must be one of a, b."):
+        kokoro.load_model("model", "voices")
+    monkeypatch.delenv("KOKORO_VOICE_ID")  # the default, which bot.py has, is there
+    kokoro.load_model("model", "voices")
 
 
 def test_a_voice_of_piper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -253,6 +253,7 @@ class Worker:
             has_voice=has_voice,
             sentences=SENTENCES,
             transfers=SimpleNamespace(fallback=fallback),
+            ending=SimpleNamespace(host_says=str),
         )
 
 

@@ -52,8 +52,8 @@ class Wire(FrameProcessor):
 class Visit:
     """A visit of a page that sends what it likes."""
 
-    def __init__(self) -> None:
-        self.line, self.model, self.wire = Line(), Model("answers"), Wire()
+    def __init__(self, model: Model | None = None) -> None:
+        self.line, self.model, self.wire = Line(), model or Model("answers"), Wire()
         self.context = LLMContext([])
         self.user, self.assistant = LLMContextAggregatorPair(self.context)
         parts = [self.line.input(), self.user, self.model, self.wire, self.assistant]
@@ -75,11 +75,11 @@ class Visit:
         await self.send("send-text", {"content": text, "options": options}, wait)
 
 
-def visit(do: Any) -> Visit:
+def visit(do: Any, model: Model | None = None) -> Visit:
     it: list[Visit] = []
 
     async def main() -> None:
-        it.append(Visit())
+        it.append(Visit(model))
         runner = WorkerRunner(handle_sigint=False)
         await runner.add_workers(it[0].worker)
 
@@ -164,6 +164,37 @@ def test_context_of_a_flood(log: list[str]) -> None:
     assert max(lengths) < 101_000
     assert it.context.messages[-2]["content"].startswith("59 ")  # type: ignore
     assert sum("MAX_CONTEXT_CHARS" in line for line in log) == 1
+
+
+class SmallModel(Model):
+    """A model that reads only so much, as one of Ollama does."""
+
+    reads = 6000  # characters
+
+    def __init__(self) -> None:
+        super().__init__("answers")
+        self.got: list[int] = []
+
+    async def process_frame(self, frame: frames.Frame, direction: FrameDirection) -> None:
+        if isinstance(frame, frames.LLMContextFrame):
+            self.got.append(limits.length_of(frame.context.messages))
+            if self.got[-1] > self.reads:
+                await self.push_error("400: the input length exceeds the context length")
+                return
+        await super().process_frame(frame, direction)
+
+
+def test_a_model_that_cannot_read_all_gets_less() -> None:
+    """What somebody types does not make the questions after it fail, too."""
+
+    async def types(it: Visit) -> None:
+        for text in ("x" * 3900, "y" * 3900, "Hello?", "z" * 2000, "Still there?"):
+            await it.type(text, wait=3)
+
+    it = visit(types, SmallModel())
+    assert isinstance(it.model, SmallModel)
+    assert [length > it.model.reads for length in it.model.got] == [False, True] + [False] * 3
+    assert it.model.asked == 4
 
 
 PIXEL = base64.b64encode(b"\x89PNG" + b"0" * 3000).decode()

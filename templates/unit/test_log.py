@@ -144,6 +144,31 @@ async def test_waits_are_those_of_the_person(monkeypatch: pytest.MonkeyPatch) ->
     assert turns[-1].waited == pytest.approx(0.8, abs=0.02)
 
 
+async def test_a_sentence_about_loading_is_no_answer(
+    log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the bot still says it when the answer comes, or not."""
+    seconds = 0.0
+    clock = SimpleNamespace(monotonic=lambda: seconds, time=lambda: 0.0)
+    monkeypatch.setattr(vbot_log, "time", clock)
+    aside, answer = frames.TTSStartedFrame(append_to_context=False), frames.TTSStartedFrame()
+    part = IdentityFilter()
+    for script in (
+        [(1, aside), (1, BOT[0]), (4, BOT[1]), (20, answer), (20, BOT[0])],
+        [(1, aside), (1, BOT[0]), (20, answer)],
+        [(20, BOT[0])],  # a model that speaks
+    ):
+        it = ConversationLog(PipelineWorker(Pipeline([part])), with_words=True)
+        asked = [(0, frames.UserStoppedSpeakingFrame()), (0, HEARD)]
+        for at, frame in [*asked, *script, (25, SAID)]:
+            seconds = at + 1.0
+            pushed = FramePushed(part, part, frame, FrameDirection.DOWNSTREAM, 0)
+            await it.on_push_frame(pushed)
+    assert [line for line in log if "Answered" in line] == [
+        "Answered after 20.0 s: 'It is me.'"
+    ] * 3
+
+
 async def test_only_the_processors_of_bot_py_are_its_parts() -> None:
     one, two, inner = IdentityFilter(), IdentityFilter(), IdentityFilter()
     nested = Pipeline([inner])

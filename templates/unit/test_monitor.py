@@ -70,6 +70,7 @@ def connected(who: str) -> Step:
     return who, None
 
 
+WORKS = ["waiting", "problem"]
 HEARD = made("ears", frames.TranscriptionFrame("Hello", "", ""))
 WORD = made("model", frames.LLMTextFrame("Hello"))
 THOUGHT = made("model", frames.LLMThoughtTextFrame("Hm"))
@@ -99,6 +100,12 @@ class Patience(unittest.IsolatedAsyncioTestCase):
             watched["ears"] = parts["switcher"]
         worker = mock.Mock(spec=PipelineWorker, queue_frame=mock.AsyncMock())
         worker.pipeline.processors = []
+        self.page: list[Any] = []  # what it was told
+
+        async def queue_frame(frame: Any) -> None:
+            self.page.append(frame.data)
+
+        worker.queue_frame = queue_frame
         sink = logger.add(
             lambda m: said.append(m.record["message"]), level="INFO", filter="vbot.monitor"
         )
@@ -163,6 +170,22 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         assert not self.ends
         # An error of the model itself is still reported.
         assert await self.told(asked(), 1, ("model", ValueError("no"))) != []
+
+    async def test_a_conversation_may_be_too_long(self) -> None:
+        """Nothing is wrong with the model's server, and the person can go on."""
+        for error in (
+            "Error code: 400 - input length exceeds the context length",
+            "the request exceeds the available context size, try increasing it",
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "The input token count (1100000) exceeds the maximum number of tokens allowed",
+            "{'code': 'context_length_exceeded'}",
+        ):
+            said = await self.told(asked(), 1, ("model", RuntimeError(error)))
+            self.assertEqual(said, ["Model cannot read a conversation of this length", "Sorry."])
+            self.assertEqual(self.page, [{"problem": monitor.TOO_LONG}])
+        for other in ("the request took too long", "no context"):
+            said = await self.told(asked(), 1, ("model", RuntimeError(other)))
+            self.assertEqual(said, ["Model failed to answer", "Sorry."])
 
     async def test_ears(self) -> None:
         await self.late("Ears", *spoken(2))
@@ -246,6 +269,19 @@ class Patience(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(once.count("Sorry."), 1)
         again = await self.told(asked(), 25, WORD, ANSWERED, asked(), 25)
         self.assertEqual(again.count("Sorry."), 2)
+
+    async def test_the_page_is_told_that_a_service_works_again(self) -> None:
+        await self.told(asked(), 25, WORD, ANSWERED, 30)
+        self.assertEqual([list(told) for told in self.page], [["waiting"], ["problem"], WORKS])
+        self.assertEqual(self.page[-1], {"waiting": "", "problem": ""})
+        await self.told(asked(), 15, WORD, ANSWERED, 30)  # it was only late
+        self.assertEqual(self.page, [{"waiting": "Model"}, {"waiting": ""}])
+        await self.told(asked(), 5, WORD, ANSWERED, 30)
+        self.assertEqual(self.page, [])
+
+    async def test_one_service_that_works_does_not_hide_another_that_does_not(self) -> None:
+        await self.told(asked(), text("Hello."), 25, WORD, 1, ANSWERED)
+        self.assertEqual(self.page[-1], {"waiting": ""})
 
     async def test_a_model_may_say_nothing(self) -> None:
         for marker in (frames.LLMMarkerFrame("○"), frames.LLMTextFrame("...")):

@@ -2,23 +2,31 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from types import ModuleType
 from typing import Any
 
 import pytest
 from aiohttp import web
 from pipecat.frames.frames import (
     Frame,
+    InputAudioRawFrame,
     LLMContextFrame,
+    TranscriptionFrame,
     TTSSpeakFrame,
     UserStartedSpeakingFrame,
+    VADUserStartedSpeakingFrame,
 )
+from pipecat.pipeline.pipeline import Pipeline
 from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
 from pipecat.services.ollama.llm import OLLamaLLMService
 from pipecat.tests.utils import SleepFrame, run_test
 
-from vbot import ollama
+from fakes import Ears
+from vbot import ollama, reading
 from vbot.failover import LanguageModelFailover
 from vbot.ollama import ModelLoader
 
@@ -32,6 +40,8 @@ class Ollama:
         self.loads: list[Any] = []
         self.chats: list[Any] = []
         self.takes = 0.0  # seconds to load
+        self.reads_for = 0.0  # seconds
+        self.running = self.most = self.cancelled = 0  # chats
         self.problem = ""
         self.is_ollama = True
 
@@ -43,7 +53,7 @@ class Ollama:
         if self.is_ollama:
             app.router.add_get("/api/tags", self.tags)
             app.router.add_post("/api/generate", self.generate)
-        runner = web.AppRunner(app)
+        runner = web.AppRunner(app, handler_cancellation=True)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
@@ -71,6 +81,15 @@ class Ollama:
     async def chat(self, request: web.Request) -> web.Response:
         body = await request.json()
         self.chats.append(body)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await asyncio.sleep(self.reads_for)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        finally:
+            self.running -= 1
         if body["model"] != "llama3.2":
             return web.json_response({"error": {"message": "no such model"}}, status=404)
         message = {"role": "assistant", "content": "Hello"}
@@ -174,6 +193,48 @@ def test_another_server_than_ollama_will_do(run: Callable[..., Any], server: Oll
     assert line.endswith("Run: ollama pull gpt-oss")
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "says"),
+    [
+        (404, "404 page not found", "404 Not Found"),
+        (404, '{"detail": "Not Found"}', "404 Not Found"),
+        (501, "<html>Unsupported method</html>", "501 Not Implemented"),
+        (200, "<html>Welcome</html>", "200 OK"),
+    ],
+)
+def test_what_answers_may_be_another_program(
+    monkeypatch: pytest.MonkeyPatch, status: int, body: str, says: str
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        kind = "application/json" if body.startswith("{") else "text/html"
+        return web.Response(status=status, text=body, content_type=kind)
+
+    async def main() -> list[str]:
+        app = web.Application()
+        app.router.add_route("*", "/{path:.*}", answer)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        address = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        monkeypatch.setenv("OLLAMA_BASE_URL", address)
+        try:
+            found = await ollama.prepare(llm())
+        finally:
+            await runner.cleanup()
+        return [line.replace(address, "ADDRESS") for line in found]
+
+    assert asyncio.run(main()) == [
+        f"What answers at ADDRESS is not Ollama ({says}). Set OLLAMA_BASE_URL in .env."
+    ]
+
+
+def test_an_address_needs_its_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_BASE_URL", "localhost:18811/v1")
+    assert asyncio.run(ollama.prepare(llm())) == [
+        "OLLAMA_BASE_URL in .env must begin with http://, as in http://localhost:18811."
+    ]
+
+
 def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OLLAMA_BASE_URL", "http://127.0.0.1:9")
     assert asyncio.run(ollama.prepare(llm())) == [
@@ -260,6 +321,100 @@ def test_it_reads_ahead_while_the_greeting_is_spoken(
     run(main)
     [chat] = server.chats
     assert [message["content"] for message in chat["messages"]] == ["Be kind.", "Hello!"]
+
+
+class Moonshine(Ears):
+    """Like MoonshineSTTService: hears a word for each half second of sound."""
+
+    settings: Any = None
+
+    def __init__(self, settings: Any = None) -> None:
+        super().__init__()
+
+    async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame | None, None]:
+        words = ["What", "is", "the", "capital", "of", "France"]
+        yield TranscriptionFrame(" ".join(words[: len(audio) // 16000]), "", "")
+
+
+def question(seconds: float) -> list[Frame]:
+    """The frames of somebody who speaks for so long."""
+    sound: list[Frame] = []
+    for _ in range(round(seconds / 0.1)):
+        sound += [InputAudioRawFrame(bytes(3200), 16000, 1), SleepFrame(sleep=0.1)]
+    return [VADUserStartedSpeakingFrame(), *sound]
+
+
+async def asked_aloud(*frames: Frame) -> tuple[ModelLoader, list[Any]]:
+    context = LLMContext()
+    loader = ModelLoader(llm(), context, STILL_LOADING)
+    asked = LLMContext([{"role": "user", "content": "What is the capital of France?"}])
+    more = [*question(2.4), *frames, LLMContextFrame(asked)]
+    down, _ = await run_test(Pipeline([Moonshine(), loader]), frames_to_send=more)
+    return loader, texts(down)
+
+
+@pytest.fixture
+def moonshine(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType(reading.MOONSHINE)
+    vars(module)["MoonshineSTTService"] = Moonshine
+    monkeypatch.setitem(sys.modules, reading.MOONSHINE, module)
+
+
+def test_it_reads_what_is_said_while_it_is_said(
+    run: Callable[..., Any], server: Ollama, moonshine: None
+) -> None:
+    _, passed = run(asked_aloud)
+    assert passed == ["question"]
+    assert len(server.chats) > 1 and server.most == 1
+    read = [chat["messages"][-1]["content"] for chat in server.chats]
+    assert all("What is the capital of France?".startswith(words) for words in read)
+    assert all(chat["max_tokens"] == 1 for chat in server.chats)  # no answer is wanted
+
+
+def test_reading_stops_when_the_turn_ends(
+    run: Callable[..., Any], server: Ollama, moonshine: None
+) -> None:
+    server.reads_for = 60
+
+    async def main() -> list[Any]:
+        _, passed = await asked_aloud()
+        await asyncio.sleep(0.1)
+        return passed
+
+    assert run(main) == ["question"]
+    assert len(server.chats) == server.cancelled == 1
+
+
+@pytest.mark.parametrize("why", ["off", "elsewhere", "other session", "greeting is read"])
+def test_nothing_is_read_ahead(
+    run: Callable[..., Any],
+    server: Ollama,
+    moonshine: None,
+    monkeypatch: pytest.MonkeyPatch,
+    why: str,
+) -> None:
+    async def main() -> Any:
+        match why:
+            case "off":
+                monkeypatch.setenv("READ_AHEAD", "off")
+            case "elsewhere":
+                there = os.environ["OLLAMA_BASE_URL"].replace("127.0.0.1", "127.0.0.1.nip.example")
+                monkeypatch.setenv("OLLAMA_BASE_URL", there)
+            case "other session":
+                ollama.model_of(llm()).sessions = 1
+            case "greeting is read":
+                server.reads_for = 60
+        greeting = [TTSSpeakFrame("Hello!"), SleepFrame(sleep=0.3)] if "greeting" in why else []
+        context = LLMContext()
+        loader = ModelLoader(llm(), context, STILL_LOADING)
+        sent = [*greeting, *question(2)]
+        await run_test(Pipeline([Moonshine(), loader]), frames_to_send=sent)
+        return loader, ollama.model_of(llm()).sessions
+
+    loader, sessions = run(main)
+    assert len(server.chats) == ("greeting" in why)
+    assert (loader._ahead is None) == (why in ("off", "elsewhere"))
+    assert sessions == (why == "other session")  # this one has ended
 
 
 def test_the_loader_leaves_other_models_alone() -> None:

@@ -1,7 +1,9 @@
 """The package can be imported by every bot, and runs one."""
 
+import argparse
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -59,9 +61,41 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     daily.take_calls = lambda app, bot: steps.append(f"take calls for {bot}")
     monkeypatch.setitem(sys.modules, "vbot.daily", daily)
     monkeypatch.setattr(local, "prepare", lambda app, bot: f"cancellable {bot}")
-    monkeypatch.setattr(runner, "main", lambda arguments: steps.append("main"))
+
+    def main(arguments: argparse.ArgumentParser) -> None:
+        arguments.add_argument("--host", default="127.0.0.1")
+        arguments.add_argument("--port", type=int, default=0)
+        arguments.add_argument("--direct", action="store_true")
+        arguments.parse_args()
+        steps.append("main")
+
+    monkeypatch.setattr(runner, "main", main)
     monkeypatch.setattr(sys, "argv", ["bot.py"])
     return steps
+
+
+@pytest.mark.parametrize(
+    ("argument", "status", "says"),
+    [("--help", 0, "usage: "), ("--wrong", 2, "--wrong"), ("--port=", 1, "is taken. Choose")],
+)
+def test_arguments_come_first(
+    steps: list[Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    argument: str,
+    status: int,
+    says: str,
+) -> None:
+    """Before anything that may be missing, or takes long."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        argument += str(other.getsockname()[1]) if argument.endswith("=") else ""
+        monkeypatch.setattr(sys, "argv", ["bot.py", argument])
+        with pytest.raises(SystemExit) as end:
+            bot: Any = "bot"
+            program.run(bot, ["ABSENT"], {}, load=lambda: steps.append("load"))
+    told = str(end.value.code) if status == 1 else "".join(capsys.readouterr())
+    assert says in told and (status == 1 or end.value.code == status)
+    assert steps == []
 
 
 def test_a_bot_runs(steps: list[Any]) -> None:
@@ -98,6 +132,6 @@ def test_a_folder_for_records_that_may_not_be_written_stops_the_program(
 ) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RECORDS", str(tmp_path / "file"))
-    monkeypatch.setattr("sys.argv", ["bot.py"])
+    monkeypatch.setattr("sys.argv", ["bot.py", "--port", "0"])
     with pytest.raises(SystemExit, match="RECORDS in .env is '.*/file', where the bot cannot"):
         program.run(None, [], {})  # type: ignore

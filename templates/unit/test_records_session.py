@@ -94,7 +94,7 @@ class Talk:
 
     async def bot(self, arguments: RunnerArguments) -> None:
         if self.call:
-            calls.over_daily[self.line] = self.call
+            calls.of_transport[self.line] = self.call
         records.begin(arguments, self.line)
         user, assistant = LLMContextAggregatorPair(LLMContext())
         parts = [self.line.input(), self.ears, user, self.model, self.voice, self.line.output()]

@@ -16,6 +16,7 @@ from pipecat.utils.base_object import BaseObject
 
 from vbot import records
 from vbot.calls import Call, Transfers, call_of
+from vbot.ending import Ending
 from vbot.facts import numbers_of
 from vbot.limits import Limits
 from vbot.log import ConversationLog
@@ -58,6 +59,7 @@ class Conversation(BaseObject):
     - A service that fails or is late is reported in the log, on the page and aloud: monitor.py.
     - A call is transferred: calls.py. A caller who says nothing is asked: silence.py.
     - What a page sends, and how much the model is asked, is limited: limits.py.
+    - Why it ends is said on the page and in the log: ending.py.
     - What happens is logged: log.py, transcript.py. With RECORDS in .env, it is recorded: records/.
 
     Events: `on_ready`, once, when the person can hear the bot. Those of `monitor` are `on_late` and
@@ -73,6 +75,7 @@ class Conversation(BaseObject):
 
     Attributes:
         call: The telephone call; None for somebody at a page.
+        ending: Why the conversation ended.
         has_voice: Whether the bot can say sentences word for word; otherwise the model speaks.
     """
 
@@ -103,7 +106,10 @@ class Conversation(BaseObject):
             hand_over=self.transfers.fallback,
         )
         Limits(worker, transport.input(), self.monitor.end_because)
+        idle = runner_args.pipeline_idle_timeout_secs
+        self.ending = Ending(transport, has_page=not self.call, silence=idle)
         self.log = ConversationLog(worker, with_words=runner_args.cli_args is not None)
+        self.log.ending = self.ending
         worker.add_observer(self.log)
         if with_transcript:
             log_transcript(worker, runner_args.session_id)

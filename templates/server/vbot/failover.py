@@ -5,6 +5,7 @@ whose key is refused (checked with 1.14). Here, each error switches, and each de
 monitor.py notes. The next service is then given what the first one has left undone.
 """
 
+import re
 import sys
 import time
 from collections import deque
@@ -61,6 +62,21 @@ def is_about_a_file(error: ErrorFrame) -> bool:
     is_model = isinstance(error.processor, LLMService)
     of_content = is_model and error.category is ErrorCategory.APPLICATION
     return of_content and not error.error.startswith(TOOL_FAILED)
+
+
+# How models say that a request has more tokens than they read (OpenAI, Anthropic, Google, Ollama,
+# llama.cpp, as of November 2026).
+TOO_LONG = re.compile(
+    r"context_length_exceeded|maximum context length|(prompt|input) (is )?too long"
+    r"|exceeds? the (available |maximum )?(context|number of tokens)|exceed_context_size",
+    re.IGNORECASE,
+)
+
+
+def is_too_long(error: ErrorFrame) -> bool:
+    """Whether a language model failed because the conversation is longer than it can read."""
+    is_model = isinstance(error.processor, LLMService)
+    return is_model and bool(TOO_LONG.search(f"{error.error} {error.exception}"))
 
 
 class FailoverStrategy(ServiceSwitcherStrategyManual):

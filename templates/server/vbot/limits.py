@@ -13,6 +13,7 @@ from typing import Any
 
 from loguru import logger
 from pipecat.frames.frames import (
+    ErrorFrame,
     Frame,
     InputAudioRawFrame,
     InputTransportMessageFrame,
@@ -26,6 +27,7 @@ from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.processors.frameworks.rtvi.models import ClientMessage
 from pipecat.services.llm_service import LLMService
 
+from vbot.failover import is_too_long
 from vbot.monitor import now, processors_of
 
 DEFAULTS = {
@@ -70,11 +72,14 @@ class Limits:
         self._sent_at = deque[float]()  # when messages of the last minute came
         self._files = self._requests = 0
         self._logged: set[str] = set()
+        self._max_chars = limit("MAX_CONTEXT_CHARS")
+        self._chars = 0  # of the last request
         with contextlib.suppress(Exception):  # RTVI may be off
             self._limit_messages(worker.rtvi)
         self._limit_input(source)
         for model in processors_of(worker.pipeline, LLMService):
             self._limit_model(model)
+        worker.add_event_handler("on_pipeline_error", self._on_error)
 
     # Messages of the page.
 
@@ -187,9 +192,15 @@ class Limits:
             self._end_session(problem)
         return self._requests <= most
 
+    async def _on_error(self, worker: PipelineWorker, error: ErrorFrame) -> None:
+        """Ask a model with half as much if it could not read what it got."""
+        if is_too_long(error):
+            self._max_chars = max(1, self._chars // 2)
+
     def _shorten(self, context: LLMContext) -> None:
         messages = context.messages
-        kept = newest(messages, limit("MAX_CONTEXT_CHARS"))
+        kept = newest(messages, self._max_chars)
+        self._chars = length_of(kept)
         if len(kept) < len(messages):
             context.set_messages(kept)
             if "context" not in self._logged:

@@ -144,15 +144,16 @@ async def announce(
 
 
 class Arguments(argparse.ArgumentParser):
-    """The runner's arguments. A port that is taken stops the program before it says "ready".
+    """The runner's arguments. --help, a mistake or a port that is taken stop the program at once.
 
     Args:
+        prepare: Called once the arguments are right. It may take minutes.
         takes_asterisk: Whether Asterisk may connect calls, which the framework does not know of.
     """
 
-    def __init__(self, takes_asterisk: bool = False):
+    def __init__(self, prepare: Callable[[], None], takes_asterisk: bool = False):
         super().__init__()
-        self._takes_asterisk = takes_asterisk
+        self._prepare, self._takes_asterisk = prepare, takes_asterisk
 
     def add_argument(self, *names, **options):
         if "--transport" in names and self._takes_asterisk:
@@ -166,4 +167,5 @@ class Arguments(argparse.ArgumentParser):
         except OSError as e:
             if e.errno == errno.EADDRINUSE and not chosen.direct:
                 sys.exit(f"Port {chosen.port} is taken. Choose another: --port {chosen.port + 1}")
+        self._prepare()
         return chosen

@@ -19,6 +19,7 @@ from pipecat.frames.frames import (
     InterruptionFrame,
     LLMContextAssistantTurnFrame,
     LLMContextUserTurnFrame,
+    TTSStartedFrame,
     UserStartedSpeakingFrame,
     UserStoppedSpeakingFrame,
     VADUserStartedSpeakingFrame,
@@ -30,11 +31,16 @@ from pipecat.pipeline.worker import PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 from pipecat.processors.frameworks.rtvi.frames import RTVISendTextFrame
 
+from vbot.ending import Ending
+
 # Warnings of the framework that need no action, as of Pipecat 1.14.
 HARMLESS = (
     "video transceiver is available",  # the page sends no video
     "Media stream error while reading the audio",  # the person has left
     "EndFrame'> is not serializable",  # the conversation has ended
+    "Idle timeout detected",  # nobody spoke for long: ending.py says so
+    "Idle pipeline detected, cancelling pipeline worker",
+    "...and cancelling the runner",
     "ttfs_p99_latency not set",  # how long a service takes for a last word: a default is used
     "is not emitting turn frames",  # the model decides when somebody has finished
     "service is no longer usable, not speaking [",  # quotes the words; monitor.py names it
@@ -265,7 +271,12 @@ class ConversationLog(BaseObserver):
         worker: Runs the pipeline of bot.py. Only its own processors are logged, not those inside
             them.
         with_words: Whether to log what the person and the bot say.
+
+    Attributes:
+        ending: Knows why the conversation ended.
     """
+
+    ending: Ending | None = None
 
     def __init__(self, worker: PipelineWorker, with_words: bool):
         super().__init__(observe_every_push=False)
@@ -281,6 +292,7 @@ class ConversationLog(BaseObserver):
         self._asked_at = 0.0  # 0 if there is nothing to answer
         self._answered_at = 0.0  # when the bot's voice began
         self._is_speaking = self._is_interrupted = False
+        self._is_aside = False  # what is spoken, or comes next, is not part of the conversation
 
     async def on_push_frame(self, data: FramePushed):
         if data.frame.broadcast_sibling_id and data.direction is not FrameDirection.DOWNSTREAM:
@@ -313,8 +325,11 @@ class ConversationLog(BaseObserver):
                 await self._tell("person", now, text)
             case BotStartedSpeakingFrame():
                 self._is_speaking, self._is_interrupted = True, False
-                if self._answered_at <= self._asked_at:
-                    self._answered_at = now
+                self._may_answer(now)
+            case TTSStartedFrame(append_to_context=is_answer):
+                self._is_aside = not is_answer
+                if self._is_speaking:
+                    self._may_answer(now)
             case BotStoppedSpeakingFrame():
                 self._is_speaking = False
             case InterruptionFrame() if self._is_speaking:
@@ -332,8 +347,15 @@ class ConversationLog(BaseObserver):
         self._pipeline_time = min(self._pipeline_time, now - pushed_at)
         return self._pipeline_time + pushed_at
 
+    def _may_answer(self, now: float) -> None:
+        """Note when the voice began to answer: "One moment, please." is no answer."""
+        if not self._is_aside and self._answered_at <= self._asked_at:
+            self._answered_at = now
+
     async def cleanup(self):
-        logger.info(f"Ended after {time.monotonic() - self._started_at:.0f} s")
+        why = self.ending.in_words() if self.ending else ""
+        lasted = f"Ended after {time.monotonic() - self._started_at:.0f} s"
+        logger.info(f"{lasted}: {why}" if why else lasted)
         await super().cleanup()
 
     async def _said(self, text: str, now: float) -> None:

@@ -67,7 +67,7 @@ from pipecat.services.tts_service import TTSService
 from pipecat.transports.base_input import BaseInputTransport
 from pipecat.utils.errors import ErrorCategory
 
-from vbot.failover import is_about_a_file
+from vbot.failover import is_about_a_file, is_too_long
 
 CONNECT_TIMEOUT = 18  # seconds that a service may take to connect; the framework's limit is 20
 SWITCH_TIMEOUT = 4  # the same, for a service that another one can replace
@@ -82,6 +82,10 @@ APOLOGY_TAKES = 12  # seconds, at most, before a failed session ends
 UNREACHABLE = "cannot be reached"
 UNREADABLE = (
     "The model cannot read this file. It is broken, or of a kind that the model does not take."
+)
+TOO_LONG = (
+    "The conversation was too long for the model, which now gets less of it. Ask again. "
+    "MAX_CONTEXT_CHARS in server/.env is the limit."
 )
 REFUSED = (ErrorCategory.AUTHENTICATION, ErrorCategory.AUTHORIZATION)
 # What the framework says of a tool that raises; other errors of a model look different (1.14).
@@ -538,7 +542,10 @@ class ServiceMonitor(BaseObserver):
     def _see(self, health: Health, sees: Callable[[Frame], None], frame: Frame) -> None:
         if health.state is State.FAILED:
             return
+        was_noted, was_reported = health.noted, health.reported
         sees(frame)
+        if was_reported and not health.reported or was_noted and health.answering:
+            self.create_task(self._tell_that_it_works(was_reported))
         if health.state is State.WAITING and health not in self._waits:
             self._waits[health] = self.create_task(self._follow(health))
 
@@ -583,6 +590,13 @@ class ServiceMonitor(BaseObserver):
         await self._call_event_handler("on_late", health.service, sentence)
         await self._tell(health, {"waiting": health.service.label}, self._please_wait)
 
+    async def _tell_that_it_works(self, was_reported: bool) -> None:
+        """Have the page remove what it shows of a service that was late or failed to answer."""
+        data = {"waiting": ""}
+        if was_reported and not any(health.reported for health in self._healths.values()):
+            data["problem"] = ""
+        await self._worker.queue_frame(RTVIServerMessageFrame(data=data))
+
     # Failures.
 
     async def _on_pipeline_error(self, worker: PipelineWorker, error: ErrorFrame) -> None:
@@ -605,6 +619,10 @@ class ServiceMonitor(BaseObserver):
             health.end_wait()
             logger.warning(f"{health.service.label} cannot read a file of the page")
             await self._tell(health, {"problem": UNREADABLE}, "")
+        elif is_too_long(error):  # limits.py makes the next request shorter
+            health.end_wait()
+            logger.warning(f"{health.service.label} cannot read a conversation of this length")
+            await self._tell(health, {"problem": TOO_LONG}, self._apology)
         elif health.is_lost() or not part.is_usable:
             if error.category in REFUSED:
                 await self._report(

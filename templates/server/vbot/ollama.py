@@ -16,15 +16,26 @@ import openai
 from loguru import logger
 from pipecat.frames.frames import Frame, LLMContextFrame, TTSSpeakFrame, UserStartedSpeakingFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
-from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.processors.frame_processor import (
+    FrameDirection,
+    FrameProcessor,
+    FrameProcessorSetup,
+)
 from pipecat.processors.frameworks.rtvi.frames import RTVIServerMessageFrame
 from pipecat.services.ollama.llm import OLLamaLLMService
+
+from vbot import reading
+from vbot.reading import ReadingAhead
 
 ADDRESS = "http://localhost:11434"  # unless OLLAMA_BASE_URL is set
 KEEP_ALIVE = "24h"  # how long the model stays in memory unused; Ollama's default is 5 minutes
 LOADED_WITHIN = 1  # seconds in which Ollama answers a request to load a model that is loaded
 ANSWERS_WITHIN = 2  # seconds in which a server answers while it loads a model
 CHECKED_EVERY = 5  # seconds
+
+
+class NotAModel(openai.OpenAIError):
+    """What answers has no interface for language models. The text is its status."""
 
 
 class Model:
@@ -38,6 +49,8 @@ class Model:
     def __init__(self, server: str, name: str):
         self.server, self.name = server, name
         self.problem = ""  # why it could not be loaded
+        self.sessions = 0  # that use it
+        self._reads = asyncio.Lock()  # ahead
         self._load: asyncio.Task[None] | None = None
 
     def load(self) -> asyncio.Task[None]:
@@ -49,6 +62,20 @@ class Model:
         if not self._load or self._load.done():
             self._load = asyncio.create_task(self._request_load())
         return self._load
+
+    def may_read_ahead(self) -> bool:
+        """Whether it can read a part of a question without keeping anybody waiting."""
+        return self.sessions == 1 and not self.is_loading() and not self._reads.locked()
+
+    async def read_ahead(self, llm: OLLamaLLMService, context: LLMContext) -> None:
+        """Have the model read a conversation that goes on, unless it does so already."""
+        if self._reads.locked():
+            return
+        async with self._reads:
+            try:
+                await self.read(llm, context)
+            except openai.OpenAIError as e:  # the question will tell
+                logger.debug(f"{self.name} has not read ahead: {e}")
 
     def is_loading(self) -> bool:
         return bool(self._load and not self._load.done())
@@ -96,7 +123,7 @@ class Model:
     async def read(self, llm: OLLamaLLMService, context: LLMContext) -> None:
         """Have the model read a conversation that has just begun, to be faster when it goes on.
 
-        Raises openai.OpenAIError.
+        Raises openai.OpenAIError, and NotAModel if another kind of server answers.
         """
         settings: Any = llm.settings
         invocation = await llm.get_llm_adapter().get_llm_invocation_params(
@@ -108,7 +135,9 @@ class Model:
         del request["stream_options"]
         address = f"{self.server}/v1"
         async with openai.AsyncOpenAI(base_url=address, api_key="none", max_retries=0) as client:
-            await client.chat.completions.create(**request)
+            answer: Any = await client.chat.completions.create(**request)
+        if not getattr(answer, "choices", None):  # such as a page of a proxy
+            raise NotAModel("200 OK")
 
 
 async def error_of(response: aiohttp.ClientResponse) -> str:
@@ -148,6 +177,8 @@ class ModelLoader(FrameProcessor):
         super().__init__()
         self._llm, self._context, self._still_loading = llm, context, still_loading
         self._reading: asyncio.Task[None] | None = None
+        self._ahead: ReadingAhead | None = None
+        self._model: Model | None = None  # that this session counts for
         self._telling: asyncio.Task[None] | None = None
 
     def delays_answer(self) -> bool:
@@ -155,15 +186,36 @@ class ModelLoader(FrameProcessor):
         service = service_of(self._llm)
         return bool(service and model_of(service).is_loading())
 
+    async def setup(self, setup: FrameProcessorSetup):
+        await super().setup(setup)
+        if not (service := service_of(self._llm)):
+            return
+        model = self._model = model_of(service)
+        model.sessions += 1
+        if not (reading.is_on() and reading.is_on_this_machine(model.server, model.name)):
+            return
+        if hear := reading.ear_of(setup.pipeline_worker.pipeline):
+
+            async def read(words: str) -> None:
+                said: Any = {"role": "user", "content": words}
+                context = LLMContext([*self._context.messages, said], tools=self._context.tools)
+                await model.read_ahead(service, context)
+
+            self._ahead = ReadingAhead(hear, read, model.may_read_ahead)
+
     async def process_frame(self, frame: Frame, direction: FrameDirection):
         await super().process_frame(frame, direction)
+        if self._ahead:
+            self._ahead.take(frame)
         if service := service_of(self._llm):
             match frame:
                 case TTSSpeakFrame(text=greeting) if not self._reading:
                     self._reading = self.create_task(self._read_ahead(service, greeting))
                 case UserStartedSpeakingFrame():
                     model_of(service).load()  # while the person speaks
-                case LLMContextFrame():
+                case LLMContextFrame(context=context):
+                    if self._ahead:
+                        await self._ahead.stop(last_words(context))
                     await self._wait_for(model_of(service))
         await self.push_frame(frame, direction)
 
@@ -192,16 +244,25 @@ class ModelLoader(FrameProcessor):
         await asyncio.wait({model.load()})
         spoken: Any = {"role": "assistant", "content": greeting}
         context = LLMContext([*self._context.messages, spoken], tools=self._context.tools)
-        try:
-            await model.read(service, context)
-        except openai.OpenAIError as e:  # the first question will tell
-            logger.debug(f"{model.name} has not read ahead: {e}")
+        await model.read_ahead(service, context)
 
     async def cleanup(self):
+        if self._ahead:
+            await self._ahead.close()
+        if self._model:
+            self._model.sessions -= 1
+            self._model = None
         for task in (self._reading, self._telling):
             if task:
                 await self.cancel_task(task)
         await super().cleanup()
+
+
+def last_words(context: LLMContext) -> str:
+    """Return what the person has said last."""
+    last: Any = context.messages[-1] if context.messages else None
+    content = last.get("content") if isinstance(last, dict) else None
+    return content if isinstance(content, str) else ""
 
 
 async def prepare(llm: Any) -> list[str]:
@@ -214,6 +275,8 @@ async def prepare(llm: Any) -> list[str]:
     if not service:
         return []
     model = model_of(service)
+    if not model.server.startswith(("http://", "https://")):
+        return [f"OLLAMA_BASE_URL in .env must begin with http://, as in http://{model.server}."]
     load = model.load()
     await _show_progress(model, load)
     if not await model.is_reachable():
@@ -228,11 +291,30 @@ async def prepare(llm: Any) -> list[str]:
         return [f"{model.server} cannot load {model.name}: {model.problem}"]
     try:
         await model.read(service, LLMContext([{"role": "user", "content": "Hello"}]))
-    except openai.NotFoundError:
-        return [f"There is no model {model.name} at {model.server}. Run: ollama pull {model.name}"]
+    except NotAModel as e:
+        return [not_ollama(model, str(e))]
+    except openai.APIStatusError as e:
+        if not says_why(e.response):
+            return [not_ollama(model, f"{e.status_code} {e.response.reason_phrase}")]
+        if isinstance(e, openai.NotFoundError):
+            help_ = f"Run: ollama pull {model.name}"
+            return [f"There is no model {model.name} at {model.server}. {help_}"]
+        return [f"{model.name} at {model.server} does not answer: {e.message}"]
     except openai.APIError as e:
         return [f"{model.name} at {model.server} does not answer: {e.message}"]
     return []
+
+
+def not_ollama(model: Model, status: str) -> str:
+    return f"What answers at {model.server} is not Ollama ({status}). Set OLLAMA_BASE_URL in .env."
+
+
+def says_why(response: Any) -> bool:
+    """Whether an answer has the form of an error of Ollama, or of OpenAI's interface."""
+    try:
+        return "error" in response.json()
+    except (ValueError, TypeError):
+        return False
 
 
 async def _show_progress(model: Model, load: asyncio.Task[None]) -> None:

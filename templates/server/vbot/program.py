@@ -19,6 +19,8 @@ def run(
 ) -> None:
     """Run the framework's development runner, if everything that the bot needs is there.
 
+    The arguments come first, so that --help needs nothing.
+
     Args:
         bot: The bot of bot.py.
         required: What must be right before the bot starts.
@@ -30,19 +32,21 @@ def run(
 
     from vbot import local
 
-    settings.require([*required, records.problems])
-    for begin in background:
-        begin()
-    bot = local.prepare(app, bot)
-    records.start()  # once the log is set up
-    if "asterisk" in transports:
-        development: Any = importlib.import_module("vbot.asterisk.development")
-        development.serve(app, bot)
-    if load:
-        load()
-    if "dialin" in transports or "call" in transports:
-        daily: Any = importlib.import_module("vbot.daily")  # which such a bot has
-        daily.guard(app, transports)
-        if "call" in transports:
-            daily.take_calls(app, bot)
-    main(local.Arguments(takes_asterisk="asterisk" in transports))
+    def prepare() -> None:
+        settings.require([*required, records.problems])
+        for begin in background:
+            begin()
+        cancellable_bot = local.prepare(app, bot)
+        records.start()  # once the log is set up
+        if "asterisk" in transports:
+            development: Any = importlib.import_module("vbot.asterisk.development")
+            development.serve(app, cancellable_bot)
+        if load:
+            load()
+        if "dialin" in transports or "call" in transports:
+            daily: Any = importlib.import_module("vbot.daily")  # which such a bot has
+            daily.guard(app, transports)
+            if "call" in transports:
+                daily.take_calls(app, cancellable_bot)
+
+    main(local.Arguments(prepare, takes_asterisk="asterisk" in transports))

@@ -37,6 +37,7 @@ FORMS = {
     "MAX_SESSIONS": (r"\d+", "4"),
     "MAX_SESSIONS_PER_ADDRESS": (r"[1-9]\d*", "2"),
     "MAX_SESSION_SECONDS": (r"\d+", "3600"),
+    "READ_AHEAD": (r"on|off", "on"),
     "RECORDS_KEPT_DAYS": (r"[1-9]\d*", "30"),
     "RECORDS_NUMBERS": (r"full|last4", "last4"),
     "RECORDS_TEXT": (r"true|false", "true"),

@@ -6,7 +6,7 @@
 # model: 1700 MB, 1.4 cores
 # languages: ar, bn, cs, da, de, el, en, es, fa, fi, fr, hi, hu, id, it, ja, ko, nl, pl, pt, ro, ru
 # languages: sk, sv, th, tr, uk, ur, vi, zh
-# env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: id or folder (792 MB)
+# env: WHISPER_MODEL optional model =Systran/faster-distil-whisper-medium.en: id or folder (small: 484 MB)
 # download: huggingface.co: the model
 # host: *.hf.co: its files
 import os

@@ -5,7 +5,10 @@ start, so that no session waits for a host that does not answer. Each module her
 models of one service.
 """
 
+import contextlib
+import errno
 import importlib
+import json
 import os
 import queue
 import ssl
@@ -13,7 +16,7 @@ import sys
 import textwrap
 import threading
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from http.client import HTTPException
 from importlib.util import find_spec
@@ -25,6 +28,8 @@ from urllib.parse import urlsplit
 
 from loguru import logger
 
+# Errors that are not the host's: no space, no permission, a disk that only reads.
+OF_THIS_MACHINE = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS, errno.EFBIG)
 WAIT = 6.0  # seconds for a host's first answer; a name server that is down takes 5 of them
 OPTIONAL_WAIT = 3.0  # for what the bot can do without
 
@@ -90,6 +95,10 @@ def missing(what: str, folder: object, host: str, why: str) -> Missing:
     return Missing(f"{folder} lacks {what}, and {host} {why}.")
 
 
+class Unfit(OSError):
+    """What a host has sent is not the file."""
+
+
 def not_sent(what: str, folder: object, host: str, error: Exception) -> OSError:
     """Return the error as one line; its whole text is in the log."""
     logger.debug(f"{what}, from {host}: {error!r}")
@@ -107,11 +116,16 @@ def fetch(folder: Path, urls: dict[str, str]) -> None:
     if why := unreachable(f"{address.scheme}://{address.netloc}"):
         what, others = next(iter(urls)), len(urls) - 1
         raise missing(f"{what} and {others} more" if others else what, folder, host, why)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise OSError(f"{folder} cannot be created: {e.strerror}") from e
     for name, url in urls.items():
         try:
             download(url, folder / name, host)
-        except OSError as e:
+        except (OSError, HTTPException) as e:
+            if isinstance(e, OSError) and e.errno in OF_THIS_MACHINE:
+                raise OSError(f"{folder} cannot take {name}: {e.strerror}") from e
             raise not_sent(name, folder, host, e) from e
 
 
@@ -125,14 +139,47 @@ def download(url: str, to: Path, host: str) -> None:
     request = urllib.request.Request(url, headers={"Range": f"bytes={done}-"})
     with urllib.request.urlopen(request, timeout=30) as response:
         done = done if response.status == 206 else 0
-        size = done + int(response.headers["Content-Length"])
-        with part.open("r+b" if done else "wb") as file:
+        length = response.headers["Content-Length"]
+        size = done + int(length) if length else None  # a proxy may leave it out
+        with part.open("r+b" if done else "wb") as file, progress(to.name, host, size) as show:
             file.seek(done)
             while piece := response.read(1 << 20):
                 done += file.write(piece)
-                line = f"\r{to.name}, from {host}: {done / 1e6:.1f} of {size / 1e6:.1f} MB"
-                print(line, end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    if done < size:
+                show(done)
+    if size is not None and done < size:
         raise OSError("the connection ended; the next start goes on")
+    if problem := unfit(part, to.suffix):
+        part.unlink()
+        raise Unfit(problem)
     part.replace(to)
+
+
+@contextlib.contextmanager
+def progress(name: str, host: str, size: int | None) -> Iterator[Callable[[int], None]]:
+    """Show on one line how much of a file has come, and end the line whatever happens."""
+    of = f" of {size / 1e6:.1f}" if size is not None else ""
+
+    def show(done: int) -> None:
+        line = f"\r{name}, from {host}: {done / 1e6:.1f}{of} MB"
+        print(line, end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        print(file=sys.stderr)
+
+
+def unfit(file: Path, suffix: str) -> str:
+    """Return what is wrong with a downloaded file, by its beginning; "" if nothing is."""
+    with file.open("rb") as opened:
+        begin = opened.read(512).lstrip().lower()
+    if not begin:
+        return "it sends an empty file"
+    if begin.startswith((b"<!doctype", b"<html", b"<head")):
+        return "it sends a page instead; is that of a proxy, or of a login?"
+    if suffix == ".json":
+        try:
+            json.loads(file.read_bytes())
+        except ValueError:
+            return "what it sends is not JSON"
+    return ""

@@ -1,5 +1,6 @@
 """Finds the voices of Piper."""
 
+import re
 from pathlib import Path
 
 import pipecat.services.piper.tts as service
@@ -7,9 +8,15 @@ from piper.download_voices import URL_FORMAT
 
 from vbot.downloads import fetch, replace
 
+VOICE = re.compile(r"([a-z]{2,3}_[A-Z]{2})-([^-]+)-(x_low|low|medium|high)")
+EXAMPLE = "en_US-kristin-medium"
+VOICES = "https://rhasspy.github.io/piper-samples lists all"
+
 
 def fetch_voice(voice: str, folder: Path, **_: object) -> None:
-    language, name, quality = voice.split("-", 2)
+    if not (found := VOICE.fullmatch(voice)):
+        raise ValueError(f"PIPER_VOICE_ID is {voice!r}; it must be like {EXAMPLE}: {VOICES}.")
+    language, name, quality = found.groups()
     urls = {
         f"{voice}{extension}": URL_FORMAT.format(
             lang_family=language.partition("_")[0],

@@ -223,9 +223,9 @@ class Sessions:
             session.cancel("nobody")
 
     async def _run(self, session: Session, arguments: RunnerArguments) -> None:
-        begins.set(partial(self._begin, session))
-        self._listener.on_started(session)
         began, limit = time.monotonic(), asyncio.timeout(session.max_seconds)
+        begins.set(partial(self._begin, session, limit))
+        self._listener.on_started(session)
         try:
             with logger.contextualize(session=session.id):
                 async with limit, attended(arguments, session.client_left):
@@ -241,7 +241,8 @@ class Sessions:
             self._listener.on_ended(session, time.monotonic() - began)
             session.cancel_timers()
 
-    def _begin(self, session: Session, conversation: Conversation) -> None:
+    def _begin(self, session: Session, limit: asyncio.Timeout, conversation: Conversation) -> None:
+        conversation.ending.host_says = lambda: "time" if limit.expired() else ""
         session.transfer = conversation.transfers.fallback
         session.timers += announce_end(conversation, session.max_seconds)
         self._listener.on_conversation(session, conversation)
