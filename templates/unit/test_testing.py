@@ -253,7 +253,8 @@ ERROR:    Exception in ASGI application
 Traceback (most recent call last):
   File "{server}/.venv/lib/uvicorn/a.py", line 9, in run_asgi
     result = await app(scope)
-  File "{server}/bot.py", line 90, in build
+  File "<frozen runpy>", line 88, in _run_code
+  File "bot.py", line 90, in build
     tools = vbot.tools_of(agent.TOOLS)
   File "{server}/vbot/tools.py", line 12, in tools_of
     raise Exception(name)

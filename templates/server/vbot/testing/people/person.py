@@ -48,8 +48,9 @@ SERVER = Path(__file__).parents[3]
 
 
 def is_owners(file: Path) -> bool:
-    """Whether the file is in server/, and neither vbot's nor a package's."""
-    if not file.is_relative_to(SERVER):
+    """Whether the file is in server/, where the bot runs, and neither vbot's nor a package's."""
+    file = SERVER / file
+    if file.suffix != ".py" or not file.is_relative_to(SERVER):
         return False
     return not {"vbot", ".venv", "site-packages"} & {*file.relative_to(SERVER).parts}
 
