@@ -184,7 +184,7 @@ func TestWhatTheLogHasIsSaid(t *testing.T) {
 	for options, want := range map[string]struct{ has, lacks string }{
 		"--self-host":                 {"at `INFO` neither. `LOG_LEVEL` sets it", "PIPECAT_LOG_LEVEL"},
 		"--self-host --transcription": {"at `INFO` only the transcript. `LOG_LEVEL`", "neither"},
-		"--deploy-to-cloud":           {"`PIPECAT_LOG_LEVEL` sets the level (default: `DEBUG`)", "RECORD=ask"},
+		"--deploy-to-cloud":           {"`PIPECAT_LOG_LEVEL` sets the level", "RECORD=ask"},
 		"--self-host --recording":     {"`RECORD=ask` in `.env` asks first", "PIPECAT_LOG_LEVEL"},
 	} {
 		dir := t.TempDir()
