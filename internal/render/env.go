@@ -147,7 +147,7 @@ var recordVariables = []catalog.Variable{{
 	Note: "folder for the records, such as records (default: none are made)",
 }, {
 	Name: "RECORDS_TEXT",
-	Note: "whether records contain what is said: true or false (default: true with --transcription)",
+	Note: "whether records contain what is said: true or false; if unset, only with --transcription",
 }, {
 	Name:     "RECORDS_NUMBERS",
 	Note:     "telephone numbers in records: full or last4, the last four digits",

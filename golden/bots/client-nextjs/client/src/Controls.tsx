@@ -16,7 +16,7 @@ export function Controls({ session, mood }: { session: Session; mood: Mood }) {
     <div className="controls">
       <button
         type="button"
-        className={mood === "idle" || mood === "failed" ? "main" : "toggle leave"}
+        className={["idle", "ended", "failed"].includes(mood) ? "main" : "toggle leave"}
         onClick={(event) => {
           if (event.detail > 1) return; // treat a double click as one
           void (status === "Not connected" ? session.connect() : session.disconnect());

@@ -7,6 +7,7 @@ import { measure, type Measurements, nothing } from "./measurements.ts";
 import {
   Problem,
   deviceProblem,
+  endingOf,
   failed,
   insecure,
   late,
@@ -45,6 +46,8 @@ type Status = "Not connected" | "Connecting" | "Connected" | "Reconnecting" | "D
 export interface State {
   status: Status;
   problem?: Problem;
+  /** Why the bot has ended the session, in words; "" if it has not. */
+  ended: string;
   /** A name in transports.ts. */
   transport: string;
   muted: boolean;
@@ -93,6 +96,7 @@ const idle: Partial<State> = {
 export class Session {
   state: State = {
     status: "Not connected",
+    ended: "",
     transport: Object.keys(transports)[0] ?? "",
     muted: false,
     cameraOn: true,
@@ -120,6 +124,8 @@ export class Session {
   #lastError = "";
   /** What the bot said of one of its services, while the session goes on. */
   #ofBot?: Problem;
+  /** As in the state, but the connection is still open. */
+  #ending = "";
   /** When the person pressed Connect. */
   #began = 0;
   #hearing?: ReturnType<typeof setInterval>;
@@ -152,10 +158,10 @@ export class Session {
   async connect() {
     if (this.state.status !== "Not connected") return;
     this.stopCheck();
-    this.#lastError = "";
+    this.#lastError = this.#ending = "";
     this.#began = performance.now();
     const conversation = begun(this.state.conversation);
-    this.#set({ status: "Connecting", problem: undefined, measurements: nothing, conversation });
+    this.#set({ status: "Connecting", problem: undefined, ended: "", measurements: nothing, conversation });
     const attempt = (this.#attempt = new AbortController());
     const { signal } = attempt;
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -253,6 +259,7 @@ export class Session {
   send(text: string) {
     this.#set({ conversation: typed(this.state.conversation, text) });
     this.#hear({ type: "send-text", data: { text } });
+    this.#anotherAttempt();
     void this.state.client?.sendText(text);
   }
 
@@ -410,9 +417,17 @@ export class Session {
 
   /** Handles the unexpected end of a session. */
   async #lost() {
-    const problem = lost(this.#lastError);
+    const problem = this.#ending ? undefined : lost(this.#lastError);
     if (this.state.status === "Connecting") this.#attempt.abort(problem);
-    if (isConnected(this.state)) await this.#end(problem);
+    if (isConnected(this.state)) {
+      await this.#end(problem);
+      this.#set({ ended: this.#ending });
+    }
+  }
+
+  /** Removes what the bot has said that went wrong. */
+  #anotherAttempt() {
+    if (this.state.problem === this.#ofBot) this.#set({ problem: undefined });
   }
 
   /** Whether the attempt was not cancelled, and its session has not ended. */
@@ -467,14 +482,14 @@ export class Session {
         // The WebSocket transport also reports its own closing as an error.
         if (!error.startsWith("websocket ")) this.#lastError = error;
       },
-      onServerMessage: (data?: { problem?: string; waiting?: string }) => {
+      onServerMessage: (data?: { problem?: string; waiting?: string; ended?: string; minutes?: number }) => {
+        // A blank value says that the service answers again.
         if (data?.problem) this.#set({ problem: (this.#ofBot = failed(data.problem)), waitsFor: "" });
-        if (data?.waiting) this.#set({ waitsFor: data.waiting });
+        else if (data?.problem === "") this.#anotherAttempt();
+        if (data?.waiting !== undefined) this.#set({ waitsFor: data.waiting });
+        if (data?.ended) this.#ending = endingOf(data.ended, data.minutes); // the connection closes next
       },
-      // A new attempt.
-      onUserStartedSpeaking: () => {
-        if (this.state.problem === this.#ofBot) this.#set({ problem: undefined });
-      },
+      onUserStartedSpeaking: () => this.#anotherAttempt(),
       onBotDisconnected: () => void this.#lost(),
       onDisconnected: () => void this.#lost(),
     };

@@ -15,13 +15,14 @@ const words = {
   thinking: "Thinking",
   speaking: "Speaking",
   reconnecting: "Reconnecting",
+  ended: "Ended",
   failed: "Something went wrong",
 };
 
 export function moodOf(state: State): Mood {
   switch (state.status) {
     case "Not connected":
-      return state.problem ? "failed" : "idle";
+      return state.problem ? "failed" : state.ended ? "ended" : "idle";
     case "Connecting":
       return state.microphone === "asked" ? "asking" : "connecting";
     case "Reconnecting":
@@ -47,7 +48,7 @@ export const isOff = ({ muted, microphone }: State) => muted || microphone === "
 
 /** What the main button does. */
 export const actionOf = (mood: Mood) =>
-  mood === "idle"
+  mood === "idle" || mood === "ended"
     ? "Connect"
     : mood === "failed"
       ? "Retry"
@@ -55,12 +56,12 @@ export const actionOf = (mood: Mood) =>
         ? "Cancel"
         : "Disconnect";
 
-/** What to know about a service that is late, or about the microphone. */
-export function hintOf({ microphone, checking, muted, waitsFor }: State) {
+/** What to know about a service that is late, about a session that has ended, or about the microphone. */
+export function hintOf({ microphone, checking, muted, waitsFor, ended }: State) {
   if (waitsFor) return forDevelopers ? `Waiting for ${waitsFor}` : "Waiting for an answer";
   if (microphone === "silent" && (checking || !muted)) {
     return `No sound from the microphone. Is it muted, or the wrong one?${embedded ? "" : " Choose another under Settings."}`;
   }
-  if (!checking || microphone === "off") return "";
+  if (!checking || microphone === "off") return ended;
   return microphone === "heard" ? "The microphone works." : "Say something.";
 }

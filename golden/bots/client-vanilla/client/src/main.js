@@ -50,7 +50,7 @@ function show() {
   showProblem(element("problem"), state.problem, connected && (() => session.report()));
 
   connect.textContent = actionOf(mood);
-  connect.className = mood === "idle" || mood === "failed" ? "main" : "toggle leave";
+  connect.className = ["idle", "ended", "failed"].includes(mood) ? "main" : "toggle leave";
   element("mute").hidden = !connected;
   element("mute").textContent = isOff(state) ? "Unmute" : "Mute";
   element("mute").className = isOff(state) ? "toggle mute off" : "toggle mute";

@@ -117,6 +117,13 @@ export const lost = (reason) =>
         "The connection to the bot was lost. Check its terminal or log.",
       );
 
+/** Why the bot has ended the session, by its word for that. */
+export function endingOf(why, minutes) {
+  if (why === "silence" && minutes) return `Nobody spoke for ${minutes} minutes.`;
+  if (why === "stopped") return "The bot stopped. Try again later.";
+  return why === "time" ? "The time for this conversation is over." : "The bot has ended the conversation.";
+}
+
 /** Names of variables, and paths. */
 const code = /(\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|\bserver\/(?:\.env)?)/;
 

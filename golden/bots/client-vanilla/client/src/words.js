@@ -12,13 +12,14 @@ const words = {
   thinking: "Thinking",
   speaking: "Speaking",
   reconnecting: "Reconnecting",
+  ended: "Ended",
   failed: "Something went wrong",
 };
 
 export function moodOf(state) {
   switch (state.status) {
     case "Not connected":
-      return state.problem ? "failed" : "idle";
+      return state.problem ? "failed" : state.ended ? "ended" : "idle";
     case "Connecting":
       return state.microphone === "asked" ? "asking" : "connecting";
     case "Reconnecting":
@@ -44,7 +45,7 @@ export const isOff = ({ muted, microphone }) => muted || microphone === "missing
 
 /** What the main button does. */
 export const actionOf = (mood) =>
-  mood === "idle"
+  mood === "idle" || mood === "ended"
     ? "Connect"
     : mood === "failed"
       ? "Retry"
@@ -52,12 +53,12 @@ export const actionOf = (mood) =>
         ? "Cancel"
         : "Disconnect";
 
-/** What to know about a service that is late, or about the microphone. */
-export function hintOf({ microphone, checking, muted, waitsFor }) {
+/** What to know about a service that is late, about a session that has ended, or about the microphone. */
+export function hintOf({ microphone, checking, muted, waitsFor, ended }) {
   if (waitsFor) return forDevelopers ? `Waiting for ${waitsFor}` : "Waiting for an answer";
   if (microphone === "silent" && (checking || !muted)) {
     return `No sound from the microphone. Is it muted, or the wrong one?${embedded ? "" : " Choose another under Settings."}`;
   }
-  if (!checking || microphone === "off") return "";
+  if (!checking || microphone === "off") return ended;
   return microphone === "heard" ? "The microphone works." : "Say something.";
 }
