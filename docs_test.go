@@ -300,7 +300,7 @@ func TestAgentsReadLittle(t *testing.T) {
 		vbot(t, dir, append(strings.Fields("init . --eval"), strings.Fields(options)...)...).wantCode(t, 0)
 		tree := filetest.Tree(t, dir)
 		read := len(tree["AGENTS.md"])
-		for _, name := range []string{"agent.py", "bot.py", "tests/test_agent.py", "tests/appointments.py"} {
+		for _, name := range []string{"agent.py", "bot.py", "tests/test_agent.py", "appointments.py"} {
 			if !strings.Contains(tree["AGENTS.md"], name) {
 				t.Errorf("AGENTS.md does not name %s", name)
 			}

@@ -154,3 +154,51 @@ func TestScaffoldBesideGuides(t *testing.T) {
 		t.Errorf("AGENTS.md: %.20q, GETTING_STARTED.md: %q", tree["AGENTS.md"], tree["GETTING_STARTED.md"])
 	}
 }
+
+// What callers hear while no bot answers is in the bot's language, wherever a guide prints it.
+func TestCarriersSpeakTheLanguageOfTheBot(t *testing.T) {
+	parallel(t)
+	guides := map[string]string{"deploy/README.md": "--self-host", "DEPLOY.md": "--deploy-to-cloud"}
+	for language, sentence := range map[string]string{
+		"de": `"de-DE">Zurzeit kann niemand Ihren Anruf annehmen. Bitte rufen Sie später wieder an.</Say>`,
+		"en": `"en-US">Nobody can take your call right now. Please call again later.</Say>`,
+	} {
+		for file, hosted := range guides {
+			dir := t.TempDir()
+			options := "init . -t twilio " + cascade + " --language " + language + " " + hosted
+			if file != "DEPLOY.md" {
+				options += " --no-deploy-to-cloud"
+			}
+			vbot(t, dir, strings.Fields(options)...).wantCode(t, 0)
+			text := filetest.Tree(t, dir)[file]
+			if got := strings.Count(text, "<Say "); got != strings.Count(text, sentence) || got == 0 {
+				t.Errorf("%s in %s has %d sentences, not all of which are %s", file, language, got, sentence)
+			}
+		}
+	}
+}
+
+// BUSINESS.md says of each bot what its log has, and names no setting that the bot does not have.
+func TestWhatTheLogHasIsSaid(t *testing.T) {
+	parallel(t)
+	for options, want := range map[string]struct{ has, lacks string }{
+		"--self-host":                 {"at `INFO` neither. `LOG_LEVEL` sets it", "PIPECAT_LOG_LEVEL"},
+		"--self-host --transcription": {"at `INFO` only the transcript. `LOG_LEVEL`", "neither"},
+		"--deploy-to-cloud":           {"`PIPECAT_LOG_LEVEL` sets the level", "RECORD=ask"},
+		"--self-host --recording":     {"`RECORD=ask` in `.env` asks first", "PIPECAT_LOG_LEVEL"},
+	} {
+		dir := t.TempDir()
+		args := append(strings.Fields("init . -t twilio "+cascade), strings.Fields(options)...)
+		if !strings.Contains(options, "cloud") {
+			args = append(args, "--no-deploy-to-cloud")
+		}
+		vbot(t, dir, args...).wantCode(t, 0)
+		text := strings.Join(strings.Fields(filetest.Tree(t, dir)["BUSINESS.md"]), " ")
+		if !strings.Contains(text, want.has) || strings.Contains(text, want.lacks) {
+			t.Errorf("with %s, it has not %q, or has %q:\n%s", options, want.has, want.lacks, text)
+		}
+		if n := len(strings.Fields(text)); n > 400 {
+			t.Errorf("with %s, it has %d words", options, n)
+		}
+	}
+}

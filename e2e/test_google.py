@@ -60,7 +60,7 @@ def test_a_key_that_cannot_be_used_is_named(
     assert done.returncode == 1
     about, missing = done.stderr.strip().splitlines()[-2:]
     assert {name for name in NAMES if name in about} == {variable}
-    assert missing == "Set GOOGLE_PROJECT_ID in .env; .env.example says where to get them."
+    assert missing == "Set GOOGLE_PROJECT_ID in .env; see .env.example."
     assert "Traceback" not in done.stderr
 
 

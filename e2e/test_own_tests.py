@@ -85,7 +85,7 @@ def check(project: bots.Project) -> str:
 @pytest.mark.quick
 def test_the_workflow_of_a_web_bot_passes(vbot: Path) -> None:
     said = check(generated(vbot, "web"))
-    assert re.search(r"\b15 passed\b", said), said
+    assert re.search(r"\b16 passed\b", said), said
 
 
 @pytest.mark.parametrize("name", [name for name in BOTS if name != "web"])
@@ -101,8 +101,15 @@ def made(vbot: Path) -> bots.Project:
     return project
 
 
-ADDED = ("days.py", "handing_over.py", "tests/test_days.py", "tests/test_handing_over.py")
-EDITED = ("agent.py", "bot.py", "evals/starter_text.yaml", "tests/test_agent.py")
+ADDED = (
+    "alerts.py",
+    "days.py",
+    "handing_over.py",
+    "tests/test_days.py",
+    "tests/test_handing_over.py",
+    "tests/test_alerts.py",
+)
+EDITED = ("agent.py", "appointments.py", "bot.py", "evals/starter_text.yaml", "tests/test_agent.py")
 
 
 @pytest.fixture
@@ -239,17 +246,48 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
 
 
 def test_callers_book_at_an_api_of_the_owner(project: bots.Project) -> None:
-    """Once the example has been moved, as RECIPES.md says. No test changes."""
-    moved, example = project.server / "appointments.py", project.server / "tests/appointments.py"
-    text, title = example.read_text(), "A tool that calls your own HTTP API"
+    """With the example, as RECIPES.md says. The tests, as they are, notice an edit of the tool."""
+    title = "A tool that calls your own HTTP API"
     recipes.follow(project, "RECIPES.md", title, recipes.tool)
-    example.unlink()
-    try:
-        done = pytest_in(project, "tests")
-        assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
-    finally:
-        moved.unlink()
-        example.write_text(text)
+    done = pytest_in(project, "tests")
+    assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
+
+    tool = project.server / "appointments.py"
+    tool.write_text(editing.replaced(tool.read_text(), ('/appointments"', '/bookings"')))
+    done = pytest_in(project, "tests", "-k", "the_tool_books")
+    assert done.returncode == 1, done.stdout
+
+
+ALERTS = """
+from aiohttp import web
+
+from vbot.testing import Api, Script, Services, Tester
+
+
+class Alerts(Api):
+    address_in = "ALERTS_URL"
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        return web.Response(text="ok")
+
+
+async def test_a_person_is_told(tester: Tester, script: Script, services: Services) -> None:
+    alerts = services.of(Alerts)
+    await tester.hears(script.greeting)
+    assert not alerts.requests
+    await services["llm"].fail(401)
+    await tester.speaks("At two.")
+    await tester.until(lambda: alerts.requests, "tell a person")
+    assert "OPENAI_API_KEY" in alerts.requests[0]["body"]["text"]
+"""
+
+
+def test_a_person_is_told_that_a_service_has_failed(project: bots.Project) -> None:
+    title = "Tell a person that a service has failed"
+    recipes.follow(project, "RECIPES.md", title, recipes.alerts)
+    (project.server / "tests/test_alerts.py").write_text(ALERTS)
+    done = pytest_in(project, "tests/test_alerts.py")
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 
 def test_callers_are_put_through(project: bots.Project) -> None:
@@ -293,6 +331,32 @@ def test_an_empty_persona_is_noticed(project: bots.Project) -> None:
     done = pytest_in(project, "vbot/testing/test_tools.py")
     assert done.returncode == 1, done.stdout
     assert "SYSTEM_INSTRUCTION in agent.py is empty" in done.stdout, done.stdout
+
+
+NOT_ASYNC = """
+def opening_hours(params, day: str):
+    \"\"\"Say when the practice is open.\"\"\"
+
+
+"""
+
+
+def test_what_is_wrong_in_agent_py_is_told_as_it_is(project: bots.Project) -> None:
+    """A tool that is not async, in a conversation and without one, and a greeting's switch."""
+    agent = project.server / "agent.py"
+    source = editing.replaced(agent.read_text(), ("SAY_GREETING = False", 'SAY_GREETING = "nein"'))
+    agent.write_text(editing.above_tools(source, NOT_ASYNC, "opening_hours"))
+    done = pytest_in(project, "vbot/testing/test_tools.py")
+    assert done.returncode == 1 and "2 failed" in done.stdout, done.stdout
+    assert "SAY_GREETING in agent.py is 'nein': set True or False" in done.stdout
+    assert "opening_hours, in TOOLS of agent.py, is not async" in done.stdout
+
+    agent.write_text(agent.read_text().replace('"nein"', "False"))
+    done = pytest_in(project, "vbot/testing/test_conversation.py", "-k", "greets")
+    assert done.returncode == 1 and "Its log has no error" not in done.stdout, done.stdout
+    assert re.search(
+        r"Direct function opening_hours must be async \(bot\.py, line \d+, in ", done.stdout
+    ), done.stdout
 
 
 def test_a_first_turn_that_no_model_says_is_named(project: bots.Project) -> None:

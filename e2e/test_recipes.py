@@ -35,6 +35,7 @@ BOTS = {
     "room": ("-t", "livekit", "-m", "realtime", "--realtime", "gemini_live", *OPTIONS[:2]),
     "phones": ("-t", "twilio", "-t", "telnyx", "-t", "plivo", "-t", "exotel", *CASCADE, "--eval"),
     "phones_page": ("-t", "twilio", "-t", "plivo", "-t", "smallwebrtc", *REALTIME, "--self-host"),
+    "pbx": ("-t", "asterisk", *CASCADE, "--self-host"),
     "pstn_in": ("-t", "daily_pstn_dialin", *CASCADE),
     "pstn_in_more": ("-t", "daily_pstn_dialin", "-t", "twilio", "-t", "smallwebrtc", *REALTIME),
     "pstn_out": ("-t", "daily_pstn_dialout", *CASCADE, "--recording"),
@@ -96,6 +97,9 @@ RECIPES: dict[Key, Recipe] = {
             "test_readme.py::test_a_realtime_model_is_patient_and_not_interrupted",
         ),
     ),
+    ("RECIPES.md", "Tell a person that a service has failed"): Recipe(
+        recipes.alerts, ("test_own_tests.py::test_a_person_is_told_that_a_service_has_failed",)
+    ),
     ("RECIPES.md", "Steps of a conversation"): Recipe(
         recipes.steps, ("test_readme.py::test_the_model_goes_through_steps",), only="    tts = "
     ),
@@ -148,7 +152,11 @@ NAMED = {
     ("RECIPES.md", "vbot.hang_up"): "what telephone bots have",
     ("DEPLOY.md", 'TransferFrame(number, caller_id="+15557654321")'): "another form of the example",
     ("DEPLOY.md", 'client["id"]'): "what there is",
-    ("DEPLOY.md", 'conversation.monitor.add_event_handler("on_failed", ...)'): "what there is",
+    ("DEPLOY.md", "[general]"): "of Asterisk's files",
+    ("DEPLOY.md", "c(alaw)"): "of Asterisk's files",
+    ("DEPLOY.md", "c(slin)"): "of Asterisk's files",
+    ("DEPLOY.md", "c(slin16)"): "of Asterisk's files",
+    ("DEPLOY.md", "c(ulaw)"): "of Asterisk's files",
 }
 
 

@@ -55,8 +55,7 @@ OTHERS = ("conftest.py", "self_host.py", "sentences.py", "webhooks.py")
 def read(project: bots.Project) -> Files:
     """The files that recipes change, and those that they have added."""
     files = sorted(file for file in project.server.glob("*.py") if file.name not in OTHERS)
-    examples = project.server.glob("tests/appointments.py")
-    return {str(file.relative_to(project.server)): file.read_text() for file in (*files, *examples)}
+    return {file.name: file.read_text() for file in files}
 
 
 def write(project: bots.Project, files: Files) -> None:
@@ -97,7 +96,7 @@ def variables(source: str, section: Section) -> str:
 def tool(files: Files, section: Section) -> Files:
     """README.md, RECIPES.md, DEPLOY.md: a tool in a file of its own, and what it needs in .env.
 
-    Its text is in the document, or else it is an example of tests/, which is moved.
+    Its text is in the document, or else it is an example that is there.
     """
     words = " ".join(section.text.split())
     line = section.code("from ")
@@ -106,14 +105,17 @@ def tool(files: Files, section: Section) -> Files:
         assert f"`server/{module}.py`" in words
         [block] = section.blocks
     else:
-        assert f"`server/tests/{module}.py`" in words and "move the file to `server/`" in words
-        block = files[f"tests/{module}.py"]
-        files = {name: text for name, text in files.items() if name != f"tests/{module}.py"}
+        assert f"`server/{module}.py`" in words
+        block = files[f"{module}.py"]
     [name] = re.findall(r"`(\w+),` to `TOOLS`", words)
+    needed = re.search(r'((?:`(?:"\w+"|Needs\([^`]+\)),`(?:,| and)? )+)to `REQUIRED`', words)
+    lines = re.findall(r"`([^`]+,)`", needed[1]) if needed else []
+    if any(one.startswith("Needs(") for one in lines):
+        assert "`Needs` is in `vbot`" in words
+        line += "\nfrom vbot import Needs"
     source = listed(with_own_import(files["agent.py"], line), name)
-    if needed := re.search(r'((?:`"\w+",`(?:,| and)? )+)to `REQUIRED`', words):
-        lines = (f"    {one}\n" for one in re.findall(r'"\w+",', needed[1]))
-        source = required(source, "".join(lines))
+    if lines:
+        source = required(source, "".join(f"    {one}\n" for one in lines))
     return files | {"agent.py": source, f"{module}.py": block}
 
 
@@ -149,6 +151,15 @@ def second_services(source: str, section: Section) -> str:
         second = text_of(source, made).replace("system_instruction=system_instruction", told)
         seconds += f"    second_{name} = {second}\n"
     return with_imports(above(source, PIPELINE, seconds + code), imports)
+
+
+def alerts(files: Files, section: Section) -> Files:
+    """RECIPES.md: a person is told of failures."""
+    [module] = section.blocks
+    assert "`server/alerts.py`" in section.text
+    code = f"    {section.code('conversation.monitor.')}\n"
+    source = with_imports(above(files["bot.py"], RUN, code), section.code("import alerts"))
+    return files | {"bot.py": source, "alerts.py": module}
 
 
 @edits("bot.py")

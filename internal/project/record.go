@@ -44,12 +44,15 @@ func IsInternal(name string) bool { return strings.HasPrefix(name, ".vbot/") }
 // isRecorded reports whether the record lists a file of this path.
 func isRecorded(name string) bool { return !IsGuide(name) && !IsInternal(name) && name != RecordName }
 
+// example is the path of a tool that shows how one is written. Its owner may well delete it.
+const example = "server/appointments.py"
+
 // writtenOnce are the paths of files that belong to the project's owner once they exist. They have no base,
 // and no update changes them.
 var writtenOnce = []string{
 	".github/workflows/test.yml",
 	"server/agent.py",
-	"server/tests/appointments.py",
+	example,
 	"server/tests/conftest.py",
 	"server/tests/test_agent.py",
 }

@@ -187,6 +187,8 @@ func (u *updatePlanner) compareWrittenOnce(s *Step, found existing) {
 	switch {
 	case found.at == "" && s.data == nil:
 		// Nothing exists, and nothing is written.
+	case found.at == "" && isListed && s.Path == example:
+		// Nobody misses an example that its owner deleted.
 	case found.at == "" && isListed:
 		s.State, s.Action = Missing, Missing // its owner deleted it
 	case found.at == "":

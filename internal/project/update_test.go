@@ -483,6 +483,29 @@ func TestFilesThatAreWrittenOnce(t *testing.T) {
 	f.wants(agent, "")
 }
 
+// An example that its owner deleted is neither missed nor restored. While a tool of agent.py comes from it,
+// it stays, even if the bot has no tests any more.
+func TestTheExampleIsTheOwners(t *testing.T) {
+	const agent = "server/agent.py"
+	files := texts{agent: "you\n", example: "a tool\n"}
+	f := newFolder(t, "0.1.0", files)
+	f.put(agent, "from appointments import book_appointment\n")
+	f.update("0.2.0", texts{agent: "you\n"})
+	f.wants(example, "a tool\n")
+
+	f = newFolder(t, "0.1.0", files)
+	if err := os.Remove(filepath.Join(f.dir, filepath.FromSlash(example))); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		p := f.update("0.2.0", files)
+		if states(p) != "" || p.Count(Missing) != 0 {
+			t.Error(states(p))
+		}
+		f.wants(example, "")
+	}
+}
+
 // A module of a package is needed by files that import it in any of these ways.
 func TestNeededModules(t *testing.T) {
 	for code, wants := range map[string]bool{

@@ -12,8 +12,9 @@ import (
 // conditions says which bots have a file or a folder of templates/server. All bots have the others, unless
 // the template of a file says otherwise. The condition of a folder holds for its files, too.
 var conditions = map[string]func(*Data) bool{
-	"conftest.py": func(d *Data) bool { return d.EnableEval },
-	"tests":       func(d *Data) bool { return d.EnableEval },
+	"appointments.py": func(d *Data) bool { return d.EnableEval },
+	"conftest.py":     func(d *Data) bool { return d.EnableEval },
+	"tests":           func(d *Data) bool { return d.EnableEval },
 
 	"vbot/asterisk":         reachedOver(catalog.Asterisk),
 	"vbot/bearer.py":        (*Data).CallsOut,

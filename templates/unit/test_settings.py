@@ -179,5 +179,23 @@ def test_calls_that_daily_takes_need_what_daily_needs() -> None:
         settings.require(required, transports=["dialin"])
 
 
+def test_the_number_of_a_colleague_has_a_form(env: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "ASTERISK", env.parent / "none")
+    for number in ("+49301234567", "sip:desk@pbx.example.com"):
+        os.environ["COLLEAGUE"] = number
+        settings.load()
+    os.environ["COLLEAGUE"] = "030 1234"
+    with pytest.raises(SystemExit, match=r"^COLLEAGUE in .env must be like \+15551234567\.$"):
+        settings.load()
+
+
+def test_pages_need_no_number_of_a_colleague() -> None:
+    required = [Needs("COLLEAGUE", transport="telephone")]
+    settings.require(required, transports=["webrtc", "daily"])
+    for transport in ("twilio", "asterisk"):
+        with pytest.raises(SystemExit, match="Set COLLEAGUE in"):
+            settings.require(required, transports=["webrtc", transport])
+
+
 def test_what_tests_give_a_variable() -> None:
     assert Needs("A", in_tests="+15551234567").in_tests == "+15551234567"

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import AsyncIterator, Iterator
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 import pytest
@@ -19,6 +20,7 @@ from vbot.testing import carriers as module
 from vbot.testing.clock import tell_time_of_test
 from vbot.testing.people import person
 from vbot.testing.stand_in import Unexpected
+from vbot.testing.tools import faults_of
 
 
 class Shop(Api):
@@ -194,8 +196,40 @@ async def test_a_healthy_bot_is_waited_for(bot: Bot, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(person, "PATIENCE", 0.1)
     caller = person.Person(bot, Script())
     await caller.until(lambda: True, "say anything")
-    with pytest.raises(AssertionError, match="^The bot did not say anything.\n"):
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.5, 0.5, 0.5))
+    with pytest.raises(AssertionError) as told:
         await caller.until(lambda: False, "say anything")
+    said, *log = str(told.value).splitlines()
+    assert said == "The bot did not say anything within 0.1 s. It heard no speech."
+    assert len(log) == 1 and "The tool book failed" in log[0]
+
+
+async def test_a_limit_that_passed_is_told_with_what_was_heard_and_the_load(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(person, "PATIENCE", 0.1)
+    monkeypatch.setattr(os, "getloadavg", lambda: (17.3, 9.0, 5.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    script = Script()
+    caller = person.Person(bot, script)
+    script.will_be_spoken("At ten.")
+    with pytest.raises(
+        AssertionError, match=r" within 0.1 s. It did not hear 'At ten.'.\n"
+    ) as told:
+        await caller.until(lambda: False, "say anything")
+    assert (
+        str(told.value).splitlines()[-1].startswith("This machine is busy (load 17.3 on 2 cores)")
+    )
+
+    script.heard(b"\xff\x7f" * 100, 16000)
+    with pytest.raises(AssertionError, match="It last heard 'At ten.'."):
+        await caller.until(lambda: False, "say anything")
+    caller.gone.set()
+    with pytest.raises(
+        AssertionError, match="^The bot hung up and did not say anything. It"
+    ) as told:
+        await caller.until(lambda: False, "say anything")
+    assert "busy" not in str(told.value)
 
 
 async def test_what_the_model_was_told_is_shown(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,9 +248,82 @@ async def test_a_model_that_speaks_takes_no_typed_text(bot: Bot) -> None:
         await tester.types("Hello.")
 
 
+IN_UVICORN = """\
+ERROR:    Exception in ASGI application
+Traceback (most recent call last):
+  File "{server}/.venv/lib/uvicorn/a.py", line 9, in run_asgi
+    result = await app(scope)
+  File "<frozen runpy>", line 88, in _run_code
+  File "bot.py", line 90, in build
+    tools = vbot.tools_of(agent.TOOLS)
+  File "{server}/vbot/tools.py", line 12, in tools_of
+    raise Exception(name)
+Exception: Direct function opening_hours must be async
+INFO:     connection closed
+"""
+IN_A_GROUP = """\
+  + Exception Group Traceback (most recent call last):
+  |   File "{server}/bot.py", line 9, in main
+  |     run()
+  | ExceptionGroup: unhandled errors (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | Traceback (most recent call last):
+    |   File "{server}/hours.py", line 5, in hours
+    |     return HOURS[day]
+    | KeyError: 'Montag'
+    +------------------------------------
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            IN_UVICORN,
+            "ERROR:    Exception in ASGI application\n"
+            "Exception: Direct function opening_hours must be async "
+            "(bot.py, line 90, in build: tools = vbot.tools_of(agent.TOOLS))",
+        ),
+        (IN_A_GROUP, "KeyError: 'Montag' (hours.py, line 5, in hours: return HOURS[day])"),
+        ("INFO:     Started server process [1]\n12:00 | INFO | a - No errors\n", ""),
+    ],
+)
+def test_exceptions_that_no_service_caused_are_told(tmp_path: Path, text: str, told: str) -> None:
+    """With the last line of the owner's that led to them. A quiet log has none."""
+    log = tmp_path / "bot.log"
+    log.write_text(text.format(server=person.SERVER))
+    assert Bot("", log).errors() == told
+
+
 def test_the_last_words_of_a_bot_that_did_not_start(tmp_path: Path) -> None:
     log = tmp_path / "bot.log"
     log.write_text("12:00 | INFO | pipecat - Pipecat\nTests have no value for A.\n")
     assert Bot("", log).last_words() == "Tests have no value for A."
     log.write_text("Traceback:\nNameError: a\n")
     assert Bot("", log).last_words() == "Traceback:\nNameError: a"
+
+
+async def book(params: object, day: str, seats: int | None, names: list[str], other: Any) -> None:
+    """A tool without faults."""
+
+
+def no_coroutine(params: object, day: str) -> None: ...
+
+
+async def dated(params: object, day: date, kind: Literal["a"], more: list[date]) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("tool", "faults"),
+    [
+        (book, []),
+        ("a schema", []),
+        (no_coroutine, ["no_coroutine, in TOOLS of agent.py, is not async: write `async def"]),
+        (dated, ["dated: no model can send the argument day as date.", "dated: no model can send"]),
+    ],
+)
+def test_tools_that_no_model_can_use_are_found(tool: Any, faults: list[str]) -> None:
+    found = faults_of(tool)
+    assert len(found) == len(faults)
+    for fault, start in zip(found, faults, strict=True):
+        assert fault.startswith(start)

@@ -11,7 +11,7 @@ from pathlib import Path
 from dotenv import dotenv_values
 
 # What a program says when variables are missing; the tests have a text of their own.
-TO_SET = "Set {} in .env; .env.example says where to get them."
+TO_SET = "Set {} in .env; see .env.example."
 
 # The file with keys and settings, in server/. A .env in a parent directory is not read.
 ENV_FILE = Path(__file__).parents[1] / ".env"
@@ -24,6 +24,7 @@ KEYS = ("_API_KEY", "_ACCESS_KEY", "_SECRET", "_TOKEN")
 
 # Formats of optional variables, each with an example.
 FORMS = {
+    "COLLEAGUE": (r"\+[1-9][0-9]{6,14}|sips?:\S+", "+15551234567"),
     "DRAIN_SECONDS": (r"\d+(\.\d+)?", "3540"),
     "FALLBACK_NUMBER": (r"\+[1-9][0-9]{6,14}", "+15551234567"),
     "FILES": (r"on|off", "on"),
@@ -46,7 +47,11 @@ FORMS = {
 
 # The folder that bots of an Asterisk have. It connects callers to extensions, too.
 ASTERISK = Path(__file__).parent / "asterisk"
-EXTENSIONS = {"FALLBACK_NUMBER": (r"\+?[0-9]{2,15}", "200 or +15551234567")}
+EXTENSION = (r"\+?[0-9]{2,15}", "200 or +15551234567")
+EXTENSIONS = {"COLLEAGUE": EXTENSION, "FALLBACK_NUMBER": EXTENSION}
+
+# Transports over which telephones reach a bot, whose numbers a page does not need.
+TELEPHONES = {"asterisk", "exotel", "plivo", "telnyx", "twilio"}
 
 
 class Needs:
@@ -56,7 +61,8 @@ class Needs:
         names: The variable, or several variables, one of which has to be set.
         only_one: Whether only one of them may be set.
         if_set: Another variable. This one is needed only if that one is set.
-        transport: A transport. This variable is needed only if the bot is started with it.
+        transport: A transport, or "telephone" for any of a carrier or Asterisk. This variable is
+            needed only if the bot is started with it.
         in_tests: The value that tests give the variable, if not any text will do.
     """
 
@@ -149,6 +155,8 @@ def require(required: Iterable[Requirement], transports: Iterable[str] = ()) -> 
     served = {parser.parse_known_args()[0].transport, *transports}
     if "dialin" in served:
         served.add("daily")  # whose rooms these calls are in
+    if served & TELEPHONES:
+        served.add("telephone")
     required = list(required)
     problems = [wrong for check in required if callable(check) for wrong in check()]
     problems += mistakes()

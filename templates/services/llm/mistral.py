@@ -8,7 +8,7 @@
 # env: MISTRAL_MODEL optional model =mistral-small-latest: model id
 # stand-in: openai_chat MISTRAL_BASE_URL=http://{}/v1
 # host: api.mistral.ai
-# region: at api.eu.mistral.ai https://docs.mistral.ai/studio/regional-inference
+# region: with MISTRAL_BASE_URL=https://api.eu.mistral.ai/v1 https://docs.mistral.ai/studio/regional-inference
 import os
 
 from pipecat.services.mistral.llm import MistralLLMService

@@ -8,7 +8,7 @@
 # env: OPENAI_MODEL optional model =gpt-4.1: model id
 # stand-in: openai_chat OPENAI_BASE_URL=http://{}/v1
 # host: api.openai.com
-# region: at eu.api.openai.com, for eligible organizations https://developers.openai.com/api/docs/guides/data-residency
+# region: with OPENAI_BASE_URL=https://eu.api.openai.com/v1, for eligible organizations https://developers.openai.com/api/docs/guides/data-residency
 import os
 
 from pipecat.services.openai.llm import OpenAILLMService

@@ -9,7 +9,7 @@
 # env: ASSEMBLYAI_BASE_URL optional url =wss://streaming.assemblyai.com/v3/ws: address
 # stand-in: assemblyai ASSEMBLYAI_BASE_URL=ws://{}/v3/ws
 # host: streaming.assemblyai.com
-# region: at streaming.eu.assemblyai.com https://www.assemblyai.com/docs/streaming/endpoints-and-data-zones
+# region: with ASSEMBLYAI_BASE_URL=wss://streaming.eu.assemblyai.com/v3/ws https://www.assemblyai.com/docs/streaming/endpoints-and-data-zones
 import os
 
 from pipecat.services.assemblyai.stt import AssemblyAISTTService

@@ -11,7 +11,7 @@
 # env: DEEPGRAM_STT_BASE_URL optional url: address, such as ws://localhost:8080
 # stand-in: deepgram DEEPGRAM_STT_BASE_URL=ws://{}
 # host: api.deepgram.com
-# region: at api.eu.deepgram.com https://developers.deepgram.com/reference/regional-endpoints
+# region: with DEEPGRAM_STT_BASE_URL=wss://api.eu.deepgram.com https://developers.deepgram.com/reference/regional-endpoints
 import os
 
 from pipecat.services.deepgram.stt import DeepgramSTTService

@@ -9,7 +9,7 @@
 # env: DEEPGRAM_FLUX_STT_BASE_URL optional url =wss://api.deepgram.com/v2/listen: address
 # stand-in: deepgram_flux DEEPGRAM_FLUX_STT_BASE_URL=ws://{}/v2/listen
 # host: api.deepgram.com
-# region: at api.eu.deepgram.com https://developers.deepgram.com/reference/regional-endpoints
+# region: with DEEPGRAM_FLUX_STT_BASE_URL=wss://api.eu.deepgram.com/v2/listen https://developers.deepgram.com/reference/regional-endpoints
 import os
 
 from pipecat.services.deepgram.flux.stt import DeepgramFluxSTTService

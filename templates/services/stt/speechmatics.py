@@ -9,7 +9,7 @@
 # env: SPEECHMATICS_API_KEY required secret: API key
 # env: SPEECHMATICS_RT_URL optional url library =wss://eu2.rt.speechmatics.com/v2/agent: address
 # host: eu2.rt.speechmatics.com
-# region: at the endpoint of EU1 https://docs.speechmatics.com/administration/regions
+# region: with the endpoint of EU1 in SPEECHMATICS_RT_URL https://docs.speechmatics.com/administration/regions
 import os
 
 from pipecat.services.speechmatics.stt import SpeechmaticsSTTService

@@ -11,7 +11,7 @@
 # env: DEEPGRAM_VOICE_ID optional voice =aura-2-helena-en: Aura voice id, also read by Deepgram Flux
 # stand-in: deepgram untimed DEEPGRAM_TTS_BASE_URL=ws://{}
 # host: api.deepgram.com
-# region: at api.eu.deepgram.com https://developers.deepgram.com/reference/regional-endpoints
+# region: with DEEPGRAM_TTS_BASE_URL=wss://api.eu.deepgram.com https://developers.deepgram.com/reference/regional-endpoints
 import os
 
 from pipecat.services.deepgram.tts import DeepgramTTSService

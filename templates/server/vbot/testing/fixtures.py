@@ -16,6 +16,7 @@ import cast
 from vbot.testing import Bot, Person, Role, Script, Services, Tester, offline, values
 from vbot.testing.carriers import VARIABLE, Carriers
 from vbot.testing.clock import Clock, tell_time_of_test
+from vbot.testing.people.person import how_busy
 
 offline.start()
 tell_time_of_test()
@@ -84,7 +85,8 @@ async def program(
             if process.returncode is not None:
                 pytest.fail(f"{file} did not start:\n{bot.last_words()}", pytrace=False)
             if asyncio.get_running_loop().time() > deadline:
-                pytest.fail(f"{file} is not ready after 60 s:\n{bot.last_words()}", pytrace=False)
+                why = f"{bot.last_words()}\n{how_busy()}".strip()
+                pytest.fail(f"{file} is not ready after 60 s:\n{why}", pytrace=False)
             await asyncio.sleep(0.05)
         yield bot
     finally:

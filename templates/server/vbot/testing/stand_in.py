@@ -46,6 +46,7 @@ class Script:
         self.said: list[str] = []  # what the bot's voice was told to say, in order
         self._replies: dict[str, Reply] = {}
         self._sentences: deque[str] = deque()
+        self._last_heard = ""
 
     def when(
         self, text: str, say: str = "", call: str = "", arguments: dict[str, Any] | None = None
@@ -94,8 +95,16 @@ class Script:
 
     def heard(self, pcm: bytes, rate: int) -> str:
         """What was said: the next sentence if this is speech, "" if it is not."""
-        speaks = loudness(pcm) > LOUD / 2
-        return self._sentences.popleft() if self._sentences and speaks else ""
+        if not self._sentences or loudness(pcm) <= LOUD / 2:
+            return ""
+        self._last_heard = self._sentences.popleft()
+        return self._last_heard
+
+    def hearing(self) -> str:
+        """What the bot has heard, for a test that fails."""
+        if self._sentences:
+            return f"It did not hear {self._sentences[0]!r}."
+        return f"It last heard {self._last_heard!r}." if self._last_heard else "It heard no speech."
 
     def voice(self, text: str, rate: int) -> bytes:
         """`text` as the bot's voice says it: mono PCM of 16 bits."""

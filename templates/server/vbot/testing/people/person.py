@@ -4,6 +4,8 @@ import asyncio
 import base64
 import contextlib
 import json
+import os
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,18 @@ from vbot.testing.stand_in import Script
 PATIENCE = 20.0  # seconds; an idle machine needs far fewer
 
 
+def how_busy() -> str:
+    """Say so if this machine has more to do than it can, which explains a limit that passed."""
+    if not hasattr(os, "getloadavg"):  # Windows
+        return ""
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
+    if load <= cores:
+        return ""
+    return (
+        f"This machine is busy (load {load:.1f} on {cores} cores): repeat the test when it is not."
+    )
+
+
 def rtvi(kind: str, **data: Any) -> str:
     """A message of a client, in JSON of the RTVI protocol."""
     return json.dumps({"label": "rtvi-ai", "id": "1", "type": kind, "data": data})
@@ -25,6 +39,36 @@ def client_ready() -> str:
     """What a client says when it is ready for the bot to speak."""
     about = {"library": "tests", "library_version": "1"}
     return rtvi("client-ready", version="2.0.0", about=about)
+
+
+# A line that names a failure: of loguru, of uvicorn, or the last one of a traceback.
+FAILURE = re.compile(r" ERROR |^ERROR: |Error:")
+FRAME = re.compile(r'^[> ]*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')
+SERVER = Path(__file__).parents[3]
+
+
+def is_owners(file: Path) -> bool:
+    """Whether the file is in server/, where the bot runs, and neither vbot's nor a package's."""
+    file = SERVER / file
+    if file.suffix != ".py" or not file.is_relative_to(SERVER):
+        return False
+    return not {"vbot", ".venv", "site-packages"} & {*file.relative_to(SERVER).parts}
+
+
+def last_exception(log: str) -> str:
+    """The last exception of a log, with the last line of the owner's that led to it, or ""."""
+    _, begins, traceback = log.rpartition("Traceback (most recent call last):")
+    # A group of exceptions has a margin.
+    lines = [re.sub(r"^ +\| ", "", line) for line in traceback.splitlines()] if begins else []
+    at = ""
+    for number, line in enumerate(lines):
+        if frame := FRAME.match(line):
+            if is_owners(file := Path(frame["file"])):
+                code = "".join(lines[number + 1 : number + 2]).strip()
+                at = f" ({file.name}, line {frame['line']}, in {frame['function']}: {code})"
+        elif line and line[0].isalpha():  # all else is indented
+            return line + at
+    return ""
 
 
 class Bot:
@@ -72,9 +116,11 @@ class Bot:
         return "\n".join(line for line in lines if line.startswith("The tool "))
 
     def errors(self) -> str:
-        """The lines of its log that name a service that failed, or an exception."""
-        lines = self.log.splitlines()
-        return "\n".join(line for line in lines if " ERROR " in line or "Error:" in line)
+        """The lines of its log that name a failure, and the last exception, with its line."""
+        raised = last_exception(self.log)
+        lines = [line for line in self.log.splitlines() if FAILURE.search(line)]
+        lines = [line for line in lines if not raised.startswith(line.strip(" |"))]
+        return "\n".join([*lines, raised] if raised else lines)
 
 
 class Person:
@@ -169,11 +215,15 @@ class Person:
             over = self.gone.is_set() and not holds()
             if over or self._now() > deadline:
                 ended = "The bot hung up and" if over else "The bot"
+                limit = "" if over else f" within {PATIENCE:g} s"
                 said = f" It said {self.words()!r}." if self.words() else ""
                 told = self.script.conversation
                 asked = f" The model was last told {told[-1][1]!r}." if told else ""
+                seen = f"{said} {self.script.hearing()}{asked}"
                 logged = self.bot.errors() or "Its log has no error."
-                raise AssertionError(f"{ended} did not {what}.{said}{asked}\n{logged}")
+                late = "" if over else how_busy()
+                lines = [f"{ended} did not {what}{limit}.{seen}", logged, late]
+                raise AssertionError("\n".join(filter(None, lines)))
             await asyncio.sleep(0.02)
 
     async def connect(self, http: aiohttp.ClientSession) -> None:

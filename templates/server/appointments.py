@@ -1,6 +1,7 @@
 """A tool that books appointments at an API of your own: an example, which is yours.
 
-To give the bot this tool, move the file to server/: RECIPES.md says how.
+The bot has this tool once agent.py lists it: RECIPES.md says how. Delete the file if you have
+other tools, and its tests in tests/test_agent.py with it.
 """
 
 import os
