@@ -13,7 +13,14 @@ from vbot.testing.people.plivo import PlivoCaller
 from vbot.testing.people.telnyx import TelnyxCaller
 from vbot.testing.people.twilio import TwilioCaller
 
-CALLERS = [TwilioCaller, TelnyxCaller, PlivoCaller, ExotelCaller, AsteriskCaller]
+
+class UlawCaller(AsteriskCaller):
+    """Over a line of 8 kHz, like the others: finding tones takes twice as long at 16 kHz."""
+
+    form, rate, size = "ulaw", 8000, 160
+
+
+CALLERS = [TwilioCaller, TelnyxCaller, PlivoCaller, ExotelCaller, UlawCaller]
 
 
 @pytest.mark.parametrize("carrier", CALLERS)
