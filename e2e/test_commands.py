@@ -30,6 +30,7 @@ SPAN = re.compile(r"`(vbot init \.[^`]*|vbot cloud secrets set [^`]*)`")
 OTHERS = {
     "cd": "a folder",
     "cp": "test_quickstart.py",
+    "install": "a copy with a mode",
     "curl": "test_calls.py",
     "docker": "test_one_machine.py",
     "export": "a variable",
@@ -51,7 +52,7 @@ def commands(text: str) -> Iterator[str]:
     """The lines of blocks, without comments, and the commands of vbot within the text."""
     for _, block in BLOCK.findall(text):
         for line in block.replace("\\\n", " ").replace("&&\n", "&& ").splitlines():
-            if command := re.sub(r"\s+#.*", "", line).strip():
+            if command := re.sub(r"(^|\s+)#.*", "", line).strip():
                 yield command
     for span in SPAN.findall(BLOCK.sub("", text)):
         yield " ".join(span.split())
