@@ -55,15 +55,29 @@ func (a *account) connect(ctx context.Context, env *cli.Env) (*cloud.Client, err
 	return api, api.FindOrganization(ctx, nil)
 }
 
-// resultOf returns what a command returned. A nil pointer becomes a nil interface.
-func resultOf[T any, P interface {
+// pointer is a pointer to the result of a command.
+type pointer[T any] interface {
 	*T
 	report.Result
-}](result P, err error) (report.Result, error) {
+}
+
+// resultOf returns what a command returned. A nil pointer becomes a nil interface.
+func resultOf[T any, P pointer[T]](result P, err error) (report.Result, error) {
 	if result == nil {
 		return nil, err
 	}
 	return result, err
+}
+
+// connected connects, and returns what run returns.
+func connected[T any, P pointer[T]](
+	ctx context.Context, env *cli.Env, a *account, run func(context.Context, *cloud.Client) (P, error),
+) (report.Result, error) {
+	api, err := a.connect(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	return resultOf(run(ctx, api))
 }
 
 // Options that several commands have.
@@ -231,14 +245,10 @@ func newList(f *cli.Flags) cli.Runner {
 }
 
 func (r *listRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	api, err := r.connect(ctx, env)
-	if err != nil {
-		return nil, err
-	}
 	if name := env.Arg(0); name != "" {
-		return resultOf(secrets.Show{Name: name, Region: r.list.Region}.Run(ctx, api))
+		return connected(ctx, env, &r.account, secrets.Show{Name: name, Region: r.list.Region}.Run)
 	}
-	return resultOf(r.list.Run(ctx, api))
+	return connected(ctx, env, &r.account, r.list.Run)
 }
 
 // vbot cloud secrets set
@@ -420,11 +430,7 @@ func (r *checkRun) Prepare(ctx context.Context, env *cli.Env) (problems report.P
 
 func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	r.check.Name = env.Arg(0)
-	api, err := r.connect(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	return resultOf(r.check.Run(ctx, api))
+	return connected(ctx, env, &r.account, r.check.Run)
 }
 
 // vbot cloud secrets wait
@@ -450,11 +456,7 @@ func newWait(f *cli.Flags) cli.Runner {
 
 func (r *waitRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	r.wait.Name = env.Arg(0)
-	api, err := r.connect(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	return resultOf(r.wait.Run(ctx, api))
+	return connected(ctx, env, &r.account, r.wait.Run)
 }
 
 // vbot cloud secrets unset and delete
