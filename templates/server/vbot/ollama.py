@@ -178,7 +178,7 @@ class ModelLoader(FrameProcessor):
         self._llm, self._context, self._still_loading = llm, context, still_loading
         self._reading: asyncio.Task[None] | None = None
         self._ahead: ReadingAhead | None = None
-        self._model: Model | None = None  # that this session counts for
+        self._model: Model | None = None  # whose sessions include this one
         self._telling: asyncio.Task[None] | None = None
 
     def delays_answer(self) -> bool:

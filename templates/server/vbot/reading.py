@@ -10,7 +10,6 @@ cache unless OLLAMA_NUM_PARALLEL says otherwise. READ_AHEAD=off in .env switches
 """
 
 import asyncio
-import ipaddress
 import os
 import sys
 from collections.abc import Awaitable, Callable
@@ -29,6 +28,7 @@ from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.services.stt_service import STTService
 
 from vbot.monitor import now, processors_of
+from vbot.settings import is_loopback
 
 EVERY = 0.4  # seconds between two looks at what has been said
 RATE = 16000  # samples a second of the sound
@@ -141,12 +141,7 @@ def begins(text: str, part: str) -> bool:
 
 def is_on_this_machine(address: str, model: str) -> bool:
     """Whether a model is calculated here, for free: models of Ollama's cloud are not."""
-    host = urlsplit(address).hostname or ""
-    try:
-        is_here = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_here = False
-    return is_here and not model.endswith("cloud")
+    return is_loopback(urlsplit(address).hostname or "") and not model.endswith("cloud")
 
 
 def is_on() -> bool:

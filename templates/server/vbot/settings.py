@@ -1,6 +1,7 @@
 """Reads .env, and stops the program if a required variable is missing."""
 
 import argparse
+import ipaddress
 import os
 import re
 import sys
@@ -194,3 +195,11 @@ def missing(needs: Iterable[Needs], transports: Iterable[str | None]) -> list[st
         listed = ", ".join(dict.fromkeys(names))  # each once
         problems.append(TO_SET.format(listed))
     return problems
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine. Names other than localhost may lead anywhere."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -2,12 +2,13 @@
 
 import base64
 import hmac
-import ipaddress
 import os
 import sys
 
 from fastapi import HTTPException
 from starlette.requests import HTTPConnection
+
+from vbot.settings import is_loopback
 
 USER = "asterisk"  # the username in websocket_client.conf
 
@@ -43,13 +44,8 @@ def check_address(host: str) -> None:
     Args:
         host: Where the program listens: a name or an address.
     """
-    if host == "localhost":
+    if is_loopback(host):
         return
-    try:
-        if ipaddress.ip_address(host).is_loopback:
-            return
-    except ValueError:
-        pass  # a name, which leads anywhere
     missing = [name for name in ("PHONE_TOKEN", "ASTERISK_PASSWORD") if name not in os.environ]
     if missing:
         named = " and ".join(missing)

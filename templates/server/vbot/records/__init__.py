@@ -31,7 +31,7 @@ CLEANS_EVERY = 3600  # seconds
 LOOKS_EVERY = 30  # seconds, for records that another process has left in the outbox
 STOP_TAKES = 20  # seconds, at most, in which the last records are written and delivered
 
-current: ContextVar[Record | None] = ContextVar("current", default=None)  # of this session
+current: ContextVar[Record | None] = ContextVar("current", default=None)  # that the session fills
 
 
 def folder_path() -> Path:
