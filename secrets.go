@@ -301,7 +301,7 @@ func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Pro
 	}
 	for _, name := range r.files {
 		problems = append(problems, addPairsFile(ctx, env, pairs, name, r.skipEmpty)...)
-		r.noteReaders(env, name)
+		noteReaders(env, "file", name)
 	}
 	if r.skipEmpty && r.files == nil {
 		problems.Add("skip-empty", "--skip-empty", "needs --file").Usage = true
@@ -309,6 +309,8 @@ func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Pro
 	problems = append(problems, pairs.AddArguments(words)...)
 	for _, arg := range r.valueFiles {
 		problems = append(problems, addValueFile(ctx, env, pairs, arg)...)
+		_, path, _ := strings.Cut(arg, "=")
+		noteReaders(env, "value-file", path)
 	}
 	if isEmpty {
 		const nothing = "nothing to store: pass KEY, KEY=VALUE or --file"
@@ -345,9 +347,9 @@ func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	return resultOf(result, cancelled(err, "stored"))
 }
 
-// noteReaders says so if every user of the machine can read the file. All files are executable where modes
-// mean nothing, such as on Windows' drives in WSL.
-func (r *setRun) noteReaders(env *cli.Env, name string) {
+// noteReaders says so if every user of the machine can read the file of the option. All files are executable
+// where modes mean nothing, such as on Windows' drives in WSL.
+func noteReaders(env *cli.Env, option, name string) {
 	path, err := env.Expand(name)
 	if name == "-" || err != nil || runtime.GOOS == "windows" {
 		return
@@ -355,7 +357,7 @@ func (r *setRun) noteReaders(env *cli.Env, name string) {
 	info, err := os.Stat(env.Path(path))
 	if err == nil && info.Mode().IsRegular() && info.Mode()&0o004 != 0 && info.Mode()&0o111 == 0 {
 		const readable = "any user of this machine can read %s: chmod 600 %s"
-		env.Warn("file", "", readable, name, report.ShellPath(name))
+		env.Warn(option, "", readable, name, report.ShellPath(name))
 	}
 }
 
