@@ -167,7 +167,7 @@ func newVersion(f *cli.Flags) cli.Runner {
 	f.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
 	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
 		if len(env.Args) > 0 {
-			return nil, report.Usagef("unexpected argument %q; see `%s --help`", env.Args[0], env.Command)
+			return nil, report.Usagef("unexpected argument %s; see `%s --help`", report.Typed(env.Args[0]), env.Command)
 		}
 		return showVersion(env)
 	})
@@ -329,7 +329,7 @@ func (s *schemaRun) Run(_ context.Context, env *cli.Env) (report.Result, error) 
 	case len(env.Args) > 1:
 		return nil, report.Usagef("expected one name; see `%s --help`", env.Command)
 	case !slices.Contains(s.list.Schemas, name):
-		return nil, report.Usagef("unknown schema %q; `vbot schema` lists them", name)
+		return nil, report.Usagef("unknown schema %s; `vbot schema` lists them", report.Typed(name))
 	}
 	cat, err := openCatalog(env, s.catalog)
 	if err != nil {

@@ -727,7 +727,9 @@ completion
 completion tcsh
 completion bash zsh
 version 2
+version API_KEY=hunter2
 version --short
+schema API_KEY=hunter2
 
 init
 init one two
@@ -797,6 +799,8 @@ init bot -t daily -m realtime --realtime gpt-realtime
 init bot -t phone -m realtime --realtime openai
 init bot -t web -m realtime --realtime openai
 init bot -t daily -m realtime --realtime openai --language de_DE
+init bot -t A=hunter2 -t daily,A=hunter2 -m cascade --stt A=hunter2 --llm A~=~hunter2 --tts export~A=hunter2
+init bot -t daily -m A=hunter2 --language A=hunter2 --name A=hunter2
 init bot -t daily -m cascade --stt stt_zz --llm openai --tts cartesia
 init bot -t daily -m cascade --stt stt_zz --llm openai --tts cartesia
 init bot -t daily -m cascade --stt claude --llm claude --tts claude

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -114,6 +115,16 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
+// Typed returns in double quotes, with escapes as in Go, what a person typed. In place of what has the form
+// KEY=VALUE it returns this form, because the value may be a secret in the wrong place.
+func Typed(word string) string {
+	isSeparator := func(r rune) bool { return r == ',' || unicode.IsSpace(r) }
+	if slices.ContainsFunc(append(strings.FieldsFunc(word, isSeparator), word), isAssignment) {
+		return "KEY=VALUE"
+	}
+	return fmt.Sprintf("%q", word)
+}
+
 // QuoteAll returns the words in double quotes, with escapes as in Go.
 func QuoteAll(words []string) (out []string) {
 	for _, w := range words {
@@ -133,14 +144,20 @@ func Cause(err error) error {
 // AssignmentFault returns what is wrong with name in the place of a file name, or "". It refuses what looks
 // like KEY=VALUE, because a message that repeats it would show the value.
 func AssignmentFault(name string) string {
-	key, _, isAssignment := strings.Cut(strings.TrimPrefix(name, "export "), "=")
+	if !isAssignment(name) {
+		return ""
+	}
+	return "expected the name of a file or directory, got KEY=VALUE; if it is a name, write ./ before it"
+}
+
+// isAssignment reports whether text has the form KEY=VALUE, also with `export ` before it or spaces round
+// the =.
+func isAssignment(text string) bool {
+	key, _, isAssignment := strings.Cut(strings.TrimPrefix(text, "export "), "=")
 	isSpecial := func(r rune) bool {
 		isLetter := r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 		return !isLetter && (r < '0' || r > '9') && r != '_' && r != '-'
 	}
 	key = strings.TrimSpace(key)
-	if !isAssignment || key == "" || strings.ContainsFunc(key, isSpecial) {
-		return ""
-	}
-	return "expected the name of a file or directory, got KEY=VALUE; if it is a name, write ./ before it"
+	return isAssignment && key != "" && !strings.ContainsFunc(key, isSpecial)
 }

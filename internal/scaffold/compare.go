@@ -73,8 +73,8 @@ func (c *comparison) read(ctx context.Context, t *project.Target) error {
 	}
 	isDiffed := func(s project.Step) bool { return s.Path == c.job.DiffOf }
 	if c.job.DiffOf != "" && !slices.ContainsFunc(c.plan.Steps, isDiffed) {
-		const expected = "--diff: vbot writes no file %q; expected a path such as server/bot.py"
-		return report.Errorf(report.NotFound, expected, c.job.DiffOf)
+		const expected = "--diff: vbot writes no file %s; expected a path such as server/bot.py"
+		return report.Errorf(report.NotFound, expected, report.Typed(c.job.DiffOf))
 	}
 	return nil
 }
