@@ -164,7 +164,7 @@ var versionCommand = cli.Command{
 }
 
 func newVersion(f *cli.Flags) cli.Runner {
-	f.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
+	f.About("json", "print JSON, with the Go version, the linked modules, the commit, the FIPS 140 mode and cgo")
 	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
 		if len(env.Args) > 0 {
 			return nil, report.Usagef("unexpected argument %s; see `%s --help`", report.Typed(env.Args[0]), env.Command)
@@ -181,6 +181,7 @@ type versionResult struct {
 	Commit  report.OrNull `json:"commit" about:"commit that was built; null if unknown or edited"`
 	FIPS140 string        `json:"fips140" enum:"off,on" about:"whether the FIPS 140 mode is on"`
 	Module  string        `json:"fips140_module" about:"its version; latest: that of Go, not validated"`
+	Cgo     report.OrNull `json:"cgo" null:"unknown" enum:"off,on" about:"whether it was built with cgo"`
 }
 
 type module struct {
@@ -188,9 +189,12 @@ type module struct {
 	Version string `json:"version" about:"version of the module"`
 }
 
-// Text prints the version and, if it is on, the FIPS 140 mode.
+// Text prints the version and, if they are on, cgo and the FIPS 140 mode.
 func (v versionResult) Text(out *report.Printer) {
 	out.Print("vbot " + v.Version + "\n")
+	if v.Cgo == "on" {
+		out.Print("cgo: on; releases are built with CGO_ENABLED=0\n")
+	}
 	if v.FIPS140 == "on" {
 		out.Print("FIPS 140 mode: on, module " + v.Module + "\n")
 	}
@@ -207,14 +211,21 @@ func showVersion(env *cli.Env) (report.Result, error) {
 	if fips140.Enabled() {
 		result.FIPS140 = "on"
 	}
-	if !env.JSON { // only JSON has the rest
-		return result, nil
-	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			result.Modules = append(result.Modules, module{m.Path, m.Version})
 		}
-		result.Commit = report.OrNull(revision(info.Settings))
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		result.Commit = report.OrNull(revision(settings))
+		switch settings["CGO_ENABLED"] {
+		case "0":
+			result.Cgo = "off"
+		case "1":
+			result.Cgo = "on"
+		}
 	}
 	// A tarball may have been unpacked in the repository of another project.
 	if !strings.HasPrefix(commit, "$") {
@@ -224,15 +235,11 @@ func showVersion(env *cli.Env) (report.Result, error) {
 }
 
 // revision returns the commit that was built, or "" if the checkout had been edited.
-func revision(settings []debug.BuildSetting) string {
-	values := map[string]string{}
-	for _, s := range settings {
-		values[s.Key] = s.Value
-	}
-	if values["vcs.modified"] != "false" {
+func revision(settings map[string]string) string {
+	if settings["vcs.modified"] != "false" {
 		return ""
 	}
-	return values["vcs.revision"]
+	return settings["vcs.revision"]
 }
 
 // vbot completion

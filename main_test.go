@@ -363,6 +363,10 @@ func TestTopics(t *testing.T) {
 func TestVersion(t *testing.T) {
 	parallel(t)
 	off := subprocess{env: []string{"GODEBUG=fips140=off"}}
+	want, cgo := "vbot "+version+"\n", "off" // as the tests are built
+	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, cgoOn) {
+		want, cgo = want+"cgo: on; releases are built with CGO_ENABLED=0\n", "on"
+	}
 	for _, args := range [][]string{
 		{"version"},
 		{"--version"},
@@ -372,7 +376,7 @@ func TestVersion(t *testing.T) {
 	} {
 		r := off.vbot(t, t.TempDir(), args...)
 		r.wantCode(t, 0)
-		if r.stdout != "vbot "+version+"\n" || r.stderr != "" {
+		if r.stdout != want || r.stderr != "" {
 			t.Errorf("vbot %q printed %q and %q", args, r.stdout, r.stderr)
 		}
 	}
@@ -382,11 +386,13 @@ func TestVersion(t *testing.T) {
 		Version, Go string
 		Modules     []struct{ Path, Version string }
 		Commit      *string
+		Cgo         string
 	}
 	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
 		t.Fatal(err)
 	}
-	if answer.Version != version || !strings.HasPrefix(answer.Go, "go1.") || answer.Modules == nil {
+	if answer.Version != version || !strings.HasPrefix(answer.Go, "go1.") || answer.Modules == nil ||
+		answer.Cgo != cgo {
 		t.Errorf("vbot version --json printed %s", r.stdout)
 	}
 	// Tests are built without the commit, unless they come from a tarball.
@@ -396,13 +402,15 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// cgoOn is the setting of a program that is built with cgo.
+var cgoOn = debug.BuildSetting{Key: "CGO_ENABLED", Value: "1"}
+
 // A build of an edited checkout names no commit, because its source is not that of the commit.
 func TestRevision(t *testing.T) {
 	parallel(t)
 	for modified, want := range map[string]string{"false": "0123abc", "true": "", "": ""} {
-		if got := revision([]debug.BuildSetting{
-			{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: modified},
-		}); got != want {
+		settings := map[string]string{"vcs.revision": "0123abc", "vcs.modified": modified}
+		if got := revision(settings); got != want {
 			t.Errorf("modified %q: %q", modified, got)
 		}
 	}
