@@ -28,7 +28,6 @@ import (
 	"strings"
 	"time"
 
-	"vbot/internal/bot"
 	"vbot/internal/cli"
 	"vbot/internal/report"
 	"vbot/internal/system"
@@ -105,7 +104,10 @@ func commandTree() *cli.Command {
 			{Name: "json", Topic: true},
 		},
 	}
-	return cli.WithPages(templates.Files, root)
+	if !creates {
+		root.Sub = root.Sub[1:] // without initCommand
+	}
+	return cli.WithPages(helpPages(), root)
 }
 
 // pipecatHasIt begins the message about a command of Pipecat's own tool (pipecat-ai 1.14.0,
@@ -131,6 +133,7 @@ var otherCommands = map[string]string{
 	"remove":        unsetOrDelete,
 	"rm":            unsetOrDelete,
 
+	"vbot init":   "it was built with -tags nocreate",
 	"vbot new":    toCreate,
 	"vbot create": toCreate,
 	"vbot update": "`vbot init DIR --update` brings a project up to date",
@@ -320,9 +323,12 @@ type schemaRun struct {
 
 func newSchema(f *cli.Flags) cli.Runner {
 	s := &schemaRun{results: cli.Schemas(f.Root)}
-	f.String("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
+	names := slices.Collect(maps.Keys(s.results))
+	if creates {
+		f.String("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
+		names = append(names, "config")
+	}
 	f.About("json", "print the list as JSON; a schema is always JSON")
-	names := append(slices.Collect(maps.Keys(s.results)), "config")
 	s.list.Schemas = slices.Sorted(slices.Values(names))
 	f.Command.Args.Words = s.list.Schemas
 	return s
@@ -338,11 +344,10 @@ func (s *schemaRun) Run(_ context.Context, env *cli.Env) (report.Result, error) 
 	case !slices.Contains(s.list.Schemas, name):
 		return nil, report.Usagef("unknown schema %s; `vbot schema` lists them", report.Typed(name))
 	}
-	cat, err := openCatalog(env, s.catalog)
+	schema, err := configSchema(env, s.catalog)
 	if err != nil {
 		return nil, err
 	}
-	schema := bot.Schema(cat)
 	if result, ok := s.results[name]; ok {
 		schema = cli.SchemaOfResult(result)
 	}

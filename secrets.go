@@ -8,10 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
 	"vbot/internal/report"
@@ -322,8 +320,7 @@ func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Pro
 func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	r.set.Name = env.Arg(0)
 	r.set.Confirm = confirmation(env, r.skip || r.set.DryRun, "stored")
-	services := sync.OnceValue(catalog.New) // only a few values need it
-	isServiceKey := func(key string) bool { return services().HasSecret(key) }
+	isServiceKey := serviceKeys()
 	for _, w := range r.set.Pairs.Warnings(isServiceKey) {
 		env.Warn(w.Field, w.Field, "%s", w.Message)
 	}

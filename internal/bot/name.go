@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"vbot/internal/report"
 )
 
 // NameFromDir derives a project name from the last element of dir. It trims
