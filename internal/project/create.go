@@ -88,13 +88,3 @@ func resembles(text, written []byte) bool {
 	}
 	return 2*found >= len(all)
 }
-
-// Unedited returns which of these files exist with exactly that text.
-func (t *Target) Unedited(files map[string][]byte) (names []string) {
-	for name, data := range files {
-		if found, err := t.look(name); err == nil && found.at == name && found.hash == hexSum(data) {
-			names = append(names, name)
-		}
-	}
-	return names
-}

@@ -16,7 +16,7 @@ func (p *Plan) Diff(only string, check bool) string {
 		switch {
 		case IsInternal(s.Path) || s.Path == RecordName || only != "" && s.Path != only:
 		case !s.Guide && (s.State == Unchanged || s.State == ""):
-		case s.Guide && s.Action != Created && s.Action != Replaced:
+		case s.Guide && s.Action != Created:
 		case s.State != Missing && s.Before == "":
 			const why = "it is not a regular file, is too large or cannot be read"
 			fmt.Fprintf(&b, "%s differs, but cannot be compared: %s\n", s.Path, why)

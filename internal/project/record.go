@@ -17,11 +17,9 @@ type Record struct {
 	// Vbot is the version that wrote the record, "" if there is none.
 	Vbot   string          `json:"vbot"`
 	Config json.RawMessage `json:"config"`
-	// Files are the SHA-256 of the bases in hex, or userOwnedHash, by path. It lacks the guides: they contain
-	// vbot's version, so that their hashes would differ after each update.
+	// Files are the SHA-256 of the bases in hex, or userOwnedHash, by path. It lacks the guides, which no
+	// update changes.
 	Files map[string]string `json:"files"`
-	// OldGuides are the SHA-256 in hex of the guides that an unfinished update is replacing, by path.
-	OldGuides map[string]string `json:"guides,omitempty"`
 }
 
 // userOwnedHash stands in the record for the hash of a file that no update writes or changes: one that was
@@ -136,21 +134,10 @@ func (u *updatePlanner) planRecord(t *Target) error {
 	default:
 		s.Action = Replaced
 		if !u.Was.sameOrigin(now) {
-			u.plan.interim, err = u.interim(now).bytes()
+			interim := &Record{Vbot: now.Vbot, Config: now.Config, Files: u.Was.Files}
+			u.plan.interim, err = interim.bytes()
 		}
 	}
 	u.plan.Steps = append(u.plan.Steps, s)
 	return err
-}
-
-// interim returns the record while an update runs: that of the new version and configuration, but with the
-// old hashes.
-func (u *updatePlanner) interim(now *Record) *Record {
-	r := &Record{Vbot: now.Vbot, Config: now.Config, Files: u.Was.Files, OldGuides: map[string]string{}}
-	for _, s := range u.plan.Steps {
-		if s.Guide && s.Action == Replaced {
-			r.OldGuides[s.Path] = s.Before
-		}
-	}
-	return r
 }

@@ -92,7 +92,6 @@ func (p *recordParser) fields(members []report.Member) *Record {
 		"vbot":   &r.Vbot,
 		"config": &r.Config,
 		"files":  &r.Files,
-		"guides": &r.OldGuides,
 	}
 	for _, m := range members {
 		if m.Key == "config" {

@@ -95,7 +95,7 @@ func (u *updatePlanner) compare(name string, text []byte, found existing) Step {
 	s.isThere = found.at == name
 	switch {
 	case s.Guide:
-		u.compareGuide(&s, found)
+		s.compareGuide(found)
 	case IsWrittenOnce(name):
 		u.compareWrittenOnce(&s, found)
 	default:
@@ -201,20 +201,13 @@ func (u *updatePlanner) compareWrittenOnce(s *Step, found existing) {
 	}
 }
 
-// compareGuide chooses the action for a guide. A new guide is written. An existing one is replaced only if
-// this version writes the same for the recorded configuration or without a bot, or if a killed update was
-// replacing it.
-func (u *updatePlanner) compareGuide(s *Step, found existing) {
-	isIn := func(files map[string][]byte) bool { return found.hash == hexSum(files[s.Path]) }
-	isBeingReplaced := s.isReadable() && found.hash == u.Was.OldGuides[s.Path]
+// compareGuide chooses the action for a guide: an update writes missing ones, and keeps the others.
+func (s *Step) compareGuide(found existing) {
 	switch {
-	case s.data == nil:
 	case found.at == "":
 		s.Action = Created
 	case found.hash == hexSum(s.data):
 		s.Action = Unchanged
-	case found.at == s.Path && (isBeingReplaced || isIn(u.GenericGuides()) || isIn(u.Rendered())):
-		s.Action = Replaced
 	default:
 		s.Action = Kept
 	}

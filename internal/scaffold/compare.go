@@ -94,10 +94,6 @@ func (c *comparison) makePlan(t *project.Target) error {
 		Was:           c.record,
 		Now:           now,
 		AcceptMissing: c.job.AcceptMissing,
-		GenericGuides: func() map[string][]byte {
-			guides, _ := render.GuideFiles(c.env.Version) // without them, none counts as vbot's
-			return guides
-		},
 		Rendered: func() map[string][]byte {
 			if d := c.before(); d != nil {
 				return d.files

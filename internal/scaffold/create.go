@@ -37,15 +37,6 @@ func (j Job) planWrite(t *project.Target, d draft) (*project.Plan, error) {
 	if j.OverwriteGuide {
 		overwrite = project.GuideFiles
 	}
-	isThere := func(name string) bool { return project.Has(t.Dir, name) }
-	// Unedited guides from before there was a bot are replaced by this bot's.
-	if d.bot != nil && slices.ContainsFunc(project.GuideFiles, isThere) {
-		generic, err := render.GuideFiles(d.bot.Version)
-		if err != nil {
-			return nil, err
-		}
-		overwrite = slices.Concat(overwrite, t.Unedited(generic))
-	}
 	if d.bot == nil && project.Has(t.Dir, project.BotName) {
 		delete(d.files, render.GettingStarted) // only for directories without a bot
 	}
