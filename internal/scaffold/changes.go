@@ -69,32 +69,3 @@ func changesOf(p *project.Plan, needed []catalog.Requirement) Changes {
 	}
 	return out
 }
-
-// warn warns of what the job leaves as it is, although a person may expect something else.
-func (j Job) warn(env Env, p *project.Plan) {
-	if p.Count(project.Missing) > 0 {
-		const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
-		env.Warn("files", "", "to restore what you deleted: "+restore, report.ShellPath(j.Target))
-	}
-	if slices.ContainsFunc(p.Steps, isUndelivered) {
-		env.Warn("files", "", "the next update offers what is pending again; --check --diff shows it, "+
-			"and --update --conflict-markers writes it")
-	}
-	for _, s := range p.Steps {
-		if s.Guide && s.Action == project.Kept {
-			env.Warn(s.Path, "", "kept %s, which %s", s.Path, whyKept(p.Dir, s))
-		}
-	}
-}
-
-// whyKept says why a guide was kept although it is not this version's, and what to do about it.
-func whyKept(dir string, guide project.Step) string {
-	why := "differs from this version's guide"
-	switch {
-	case guide.Before == "":
-		return "is a link, unreadable or larger than 1 MiB"
-	case guide.HasOldGuide():
-		why = "an older vbot wrote"
-	}
-	return why + "; to replace it: vbot init --no-input --overwrite-guide " + report.ShellQuote(dir)
-}

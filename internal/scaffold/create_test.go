@@ -10,6 +10,7 @@ import (
 
 	"vbot/internal/bot"
 	"vbot/internal/filetest"
+	"vbot/internal/project"
 	"vbot/internal/report"
 )
 
@@ -32,7 +33,7 @@ func TestHintsForFilesInTheWay(t *testing.T) {
 		dir := t.TempDir()
 		e, _ := env(dir)
 		filetest.Put(t, dir, name, "mine")
-		_, err := Job{Target: "bot", Bot: bot.Quickstart()}.Run(context.Background(), e)
+		_, err := Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}}.Run(context.Background(), e)
 		if f := report.As(err); f.Code != report.Conflict || f.Hint != hint || len(f.Problems) != 1 {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -44,7 +45,7 @@ func TestHintsForFilesInTheWay(t *testing.T) {
 	edit(t, dir, "bot/README.md", "#", "# mine")
 	values := bot.Quickstart()
 	values[bot.OptTTS] = bot.Value{Text: "elevenlabs", FromFlag: true}
-	_, err := Job{Target: "bot", Bot: values}.Run(context.Background(), e)
+	_, err := Create{Project: Project{Target: "bot", Bot: values}}.Run(context.Background(), e)
 	const start = "to change the project and keep your edits: `vbot init "
 	if f := report.As(err); !strings.HasPrefix(f.Hint, start) || !strings.Contains(f.Hint, " --update ") ||
 		!strings.Contains(f.Hint, "--tts elevenlabs") {
@@ -57,7 +58,7 @@ func TestKeepExisting(t *testing.T) {
 	dir := t.TempDir()
 	e, notes := env(dir)
 	filetest.Put(t, dir, "bot/README.md", "mine")
-	job := Job{Target: "bot", Bot: bot.Quickstart(), KeepExisting: true, DryRun: true}
+	job := Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}, KeepExisting: true, DryRun: true}
 	result, err := job.Run(context.Background(), e)
 	if err != nil || !strings.Contains(asText(result), "would keep: README.md\n") {
 		t.Errorf("%v\n%s", err, asText(result))
@@ -71,7 +72,7 @@ func TestKeepExisting(t *testing.T) {
 		!slices.ContainsFunc(preview.Files, inTheWay) || preview.ProjectName != "vbot-quickstart" {
 		t.Errorf("%v, %q\n%+v", err, *notes, preview)
 	}
-	job = Job{Target: "bot", Bot: bot.Quickstart(), KeepExisting: true, ListFiles: true}
+	job = Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}, KeepExisting: true, ListFiles: true}
 	result, err = job.Run(context.Background(), e)
 	text := asText(result)
 	if err != nil || !strings.Contains(text, "kept 1 file in "+e.Path("bot")+":\n  README.md\n") ||
@@ -85,7 +86,8 @@ func TestDryRunThatWouldFail(t *testing.T) {
 	dir := t.TempDir()
 	e, notes := env(dir)
 	filetest.Put(t, dir, "file", "")
-	result, err := Job{Target: "file", Bot: bot.Quickstart(), DryRun: true}.Run(context.Background(), e)
+	job := Create{Project: Project{Target: "file", Bot: bot.Quickstart()}, DryRun: true}
+	result, err := job.Run(context.Background(), e)
 	want := "would fail: " + e.Path("file") + " is a file, not a directory"
 	if err != nil || !strings.HasPrefix(strings.Join(*notes, ""), want) ||
 		!strings.HasPrefix(asText(result), "{\n") {
@@ -95,22 +97,38 @@ func TestDryRunThatWouldFail(t *testing.T) {
 
 // The command line of a job does the same without asking.
 func TestCommandLine(t *testing.T) {
-	e, _ := env(t.TempDir())
-	for want, job := range map[string]Job{
-		"vbot init bot --tts elevenlabs": {Bot: option(bot.OptTTS, "elevenlabs")},
-		"vbot init bot --no-input --overwrite-guide": {
-			Mode:           GenerateGuides,
-			OverwriteGuide: true,
+	plain, _ := env(t.TempDir())
+	custom := plain
+	custom.CatalogDir = "c d"
+	file := &ConfigFile{Path: "a b.json"}
+	for _, c := range []struct {
+		job interface{ CommandLine(Env) string }
+		env Env
+		want string
+	}{
+		{
+			job:  Create{Project: Project{Target: "bot", Bot: option(bot.OptTTS, "elevenlabs")}},
+			env:  plain,
+			want: "vbot init bot --tts elevenlabs",
 		},
-		"vbot init bot --config 'a b.json' --catalog 'c d' --keep-existing": {
-			File:         &ConfigFile{Path: "a b.json"},
-			CatalogDir:   "c d",
-			KeepExisting: true,
+		{
+			job:  Create{Project: Project{Target: "bot", File: file}, KeepExisting: true},
+			env:  custom,
+			want: "vbot init bot --config 'a b.json' --catalog 'c d' --keep-existing",
+		},
+		{
+			job:  Create{Project: Project{Target: "bot"}, ReplaceGuides: project.GuideFiles[:1]},
+			env:  plain,
+			want: "vbot init bot",
+		},
+		{
+			job:  Guides{Target: "bot", ReplaceGuides: project.GuideFiles},
+			env:  custom,
+			want: "vbot init bot --no-input --catalog 'c d' --overwrite-guide",
 		},
 	} {
-		job.Target = "bot"
-		if got := job.CommandLine(e); got != want {
-			t.Errorf("%s, want %s", got, want)
+		if got := c.job.CommandLine(c.env); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
 		}
 	}
 }

@@ -21,7 +21,6 @@ type Written struct {
 	Changes
 	Next []string `json:"next" about:"the commands to run now, in order"`
 
-	job       Job
 	plan      *project.Plan
 	listFiles bool
 	advice    string               // what to do next, or ""
@@ -35,7 +34,7 @@ func (w Written) Text(page *report.Printer) {
 		text := fmt.Sprintf("%s %s in %s", o.done, report.Plural(len(names), "file"), w.Directory)
 		switch {
 		case len(names) == 0:
-		case w.listFiles || w.job.Verbose:
+		case w.listFiles:
 			page.Note("%s:\n  %s", text, strings.Join(names, "\n  "))
 		default:
 			page.Note("%s", text)
@@ -66,12 +65,13 @@ var locks = []struct{ manifest, lock, command string }{
 	{"client/package.json", "client/yarn.lock", "yarn install --cwd"},
 }
 
-// adviseLocks adds what to do about lock files that stand beside a manifest which was replaced.
-func (w *Written) adviseLocks() {
+// adviseLocks adds what to do about lock files that stand beside a manifest which was replaced. target is the
+// directory as it was typed.
+func (w *Written) adviseLocks(target string) {
 	changed := append(w.plan.Paths(project.Replaced), w.plan.Paths(project.Merged)...)
 	for _, l := range locks {
 		if slices.Contains(changed, l.manifest) && project.Has(w.Directory, l.lock) {
-			folder := filepath.Join(w.job.Target, path.Dir(l.lock))
+			folder := filepath.Join(target, path.Dir(l.lock))
 			w.Next = append(w.Next, l.command+" "+report.ShellPath(folder))
 		}
 	}

@@ -76,7 +76,7 @@ func (w *wizard) askStart(ctx context.Context) error {
 			w.terminal.Say(update, report.ShellPath(w.Target))
 		}
 	}
-	if w.start == startUnknown && (w.OverwriteGuide || hasBot) {
+	if w.start == startUnknown && (len(w.ReplaceGuides) > 0 || hasBot) {
 		at = startGuides
 	}
 	i, err := w.terminal.Choose(ctx, "How do you want to start?", choices, at)

@@ -25,7 +25,7 @@ func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 		f := &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: "nothing was written"}
 		return nil, f
 	}
-	planned, err := w.Plan(w.env, &cfg)
+	planned, err := w.Plan(w.env, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 			return nil, report.Cancelled(report.Declined, "written")
 		case what == doKeep:
 			w.KeepExisting = true
-			return w.Plan(w.env, &cfg)
+			return w.Plan(w.env, cfg)
 		case what == doWrite:
 			return planned, nil
 		}

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,67 @@ import (
 	"vbot/internal/project"
 	"vbot/internal/report"
 )
+
+// Check is `vbot init --check`: it compares a project with what this version of vbot writes, for the recorded
+// bot or the one that options describe. It writes nothing.
+type Check struct {
+	Project
+	AcceptMissing bool   // a folder without its files was deleted, and not moved
+	Diff          bool   // show a patch
+	DiffOf        string // the only file of the patch, with slashes; "" for all files
+	DryRun        bool   // return a Preview
+	Verbose       bool   // name unchanged files, too
+}
+
+// Run returns the states of the files. The error has the code Differs if any is not unchanged.
+func (c Check) Run(ctx context.Context, env Env) (report.Result, error) {
+	t, err := project.Open(c.dir(env))
+	if err != nil {
+		return nil, err
+	}
+	defer t.Close()
+	was, err := readRecord(t, env.Version)
+	if err != nil {
+		return nil, err
+	}
+	describesBot := len(c.Bot) > 0 || c.File != nil
+	if was.Vbot == "" && !describesBot {
+		return nil, noRecord(env, c.Target, "--check")
+	}
+	if was.isLaterThan(env.Version) {
+		const older = "vbot %s wrote %s; this is vbot %s, which is older"
+		env.Warn("written_by", "", older, was.Vbot, t.Dir, env.Version)
+	}
+	found, err := c.compare(ctx, env, t, was, c.AcceptMissing)
+	if err != nil {
+		return nil, err
+	}
+	if err := found.checkName(c.DiffOf); err != nil {
+		return nil, err
+	}
+	found.warnOfOptions(env, c.Bot)
+	if c.DryRun {
+		return Preview{Config: found.config, Changes: changesOf(found.plan, found.needed())}, nil
+	}
+	out := Compared{
+		Directory: t.Dir,
+		Config:    found.config,
+		WrittenBy: report.OrNull(was.Vbot),
+		plan:      found.plan,
+		version:   env.Version,
+		verbose:   c.Verbose,
+	}
+	if c.Diff {
+		out.patch = found.plan.Diff(c.DiffOf, true)
+	}
+	for _, s := range found.plan.Steps {
+		if s.State != "" {
+			file := ComparedFile{Path: s.Path, State: fileState(s.State), SHA256: report.OrNull(s.Before)}
+			out.Files = append(out.Files, file)
+		}
+	}
+	return out, out.differences()
+}
 
 // Compared is the result of --check.
 type Compared struct {
@@ -36,29 +98,6 @@ type fileState string
 // Enum returns the allowed values, for the JSON Schema.
 func (fileState) Enum() []string {
 	return []string{project.Unchanged, project.Edited, project.Pending, project.Missing, project.Outdated}
-}
-
-// check returns the states of the files. The error has the code Differs if any is not unchanged.
-func (c *comparison) check() (report.Result, error) {
-	if c.job.DryRun {
-		return Preview{Config: c.config, Changes: changesOf(c.plan, c.needed())}, nil
-	}
-	out := Compared{
-		Directory: c.job.dir(c.env),
-		Config:    c.config,
-		WrittenBy: report.OrNull(c.record.Vbot),
-		plan:      c.plan,
-		patch:     c.patch(),
-		version:   c.env.Version,
-		verbose:   c.job.Verbose,
-	}
-	for _, s := range c.plan.Steps {
-		if s.State != "" {
-			file := ComparedFile{Path: s.Path, State: fileState(s.State), SHA256: report.OrNull(s.Before)}
-			out.Files = append(out.Files, file)
-		}
-	}
-	return out, out.differences()
 }
 
 // Text lists the files that differ; with --verbose, all files.
@@ -100,8 +139,7 @@ func (c Compared) differences() error {
 	f := report.Errorf(report.Differs, "%d of %d files differ from what vbot %s writes: %s",
 		differ, len(c.Files), c.version, strings.Join(parts, ", "))
 	updateHelps := func(s project.Step) bool {
-		isMergeable := s.Action == project.Merged
-		return s.State == project.Outdated || s.Action == project.Created || isMergeable
+		return s.State == project.Outdated || s.Action == project.Created || s.Action == project.Merged
 	}
 	switch {
 	case c.WrittenBy != "" && slices.ContainsFunc(c.plan.Steps, updateHelps):
