@@ -89,7 +89,7 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 
 // find returns the service as this bot uses it.
 func (d *Data) find(kind, id string) Service {
-	service := d.cat.Find(kind, id).Speaking(d.Language)
+	service := d.cat.Find(kind, id).Speaking(d.LanguageTag())
 	return Service{service, codeOf(service, map[string]bool{
 		"language":     d.Language != "",
 		"telephony":    d.Telephony(),
@@ -104,9 +104,9 @@ func (d *Data) find(kind, id string) Service {
 func (d *Data) addTransport(id string) {
 	switch id {
 	case catalog.DailyPSTN:
-		id = d.cat.DialMode(id, d.DailyPSTNMode).ID
+		id = d.cat.DialMode(id, string(d.DailyPSTNMode)).ID
 	case catalog.TwilioDailySIP:
-		id = d.cat.DialMode(id, d.TwilioDailySIPMode).ID
+		id = d.cat.DialMode(id, string(d.TwilioDailySIPMode)).ID
 	}
 	s := d.find(catalog.KindTransport, id)
 	arguments := []string{"=krisp_filter", "=noise_filter()"}
