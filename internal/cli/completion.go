@@ -90,7 +90,7 @@ func brief(about string) string {
 
 // completions returns the known values of the option that begin with typed.
 func (f *Flags) completions(e *Env, name, typed string) []string {
-	switch o := f.named[name]; {
+	switch o := f.option(name); {
 	case o == nil:
 	case o.Complete != nil:
 		return o.Complete(e, typed)

@@ -18,10 +18,9 @@ type Flags struct {
 	Command *Command // whose options these are
 	path    string   // the command as typed: "vbot init"
 
-	set     *flag.FlagSet
-	options []*Option          // in the order of the help page
-	named   map[string]*Option // by name, without hyphens
-	section int                // the section of the help page for the next option
+	set     *flag.FlagSet // its values are of the type value
+	options []*Option     // in the order of the help page
+	section int           // the section of the help page for the next option
 
 	// What the command line gives.
 	json     bool
@@ -38,7 +37,6 @@ func newFlags(inv *invocation) *Flags {
 		Root:    inv.root,
 		Command: inv.command,
 		path:    inv.path,
-		named:   map[string]*Option{},
 		given:   map[*Option]string{},
 	}
 	f.set = flag.NewFlagSet(inv.path, flag.ContinueOnError)
@@ -72,8 +70,9 @@ type Option struct {
 	ignored       bool // see Flags.Ignored
 }
 
-// A value is the flag.Value of an option.
+// A value is the flag.Value of one name of an option.
 type value struct {
+	option     *Option
 	put        func(text string) error
 	standalone bool // the value may be left out, and is given only as --x=v
 	// fault says what is wrong with a text that put refuses; nil if Allowed lists what it takes.
@@ -91,8 +90,7 @@ func (v value) Set(text string) error { return v.put(text) }
 func (f *Flags) add(names, placeholder, about string, v value) *Option {
 	o := &Option{Placeholder: placeholder, About: about, section: f.section, valueOptional: v.standalone}
 	for _, name := range strings.Fields(names) {
-		f.set.Var(v, name, "")
-		f.named[name] = o
+		f.addName(o, name, v)
 		o.Names = append(o.Names, dashed(name))
 		o.Key = name
 	}
@@ -100,8 +98,22 @@ func (f *Flags) add(names, placeholder, about string, v value) *Option {
 	return o
 }
 
+// addName registers a name of an option, with what its values do.
+func (f *Flags) addName(o *Option, name string, v value) {
+	v.option = o
+	f.set.Var(v, name, "")
+}
+
+// option returns the option with the name, which has no hyphens before it; nil if there is none.
+func (f *Flags) option(name string) *Option {
+	if registered := f.set.Lookup(name); registered != nil {
+		return registered.Value.(value).option
+	}
+	return nil
+}
+
 // About sets the description of an option that every command has.
-func (f *Flags) About(name, about string) { f.named[name].About = about }
+func (f *Flags) About(name, about string) { f.option(name).About = about }
 
 // Section begins the next section of options of the help page, which takes the place of the next {options}.
 func (f *Flags) Section() { f.section++ }
@@ -169,8 +181,7 @@ func (f *Flags) Toggle(names, about string, p *bool) *Option {
 func (f *Flags) ToggleFunc(names, about string, put func(on bool)) *Option {
 	o := f.add(names, "", about, boolean(true, put))
 	name := "no-" + o.Key
-	f.set.Var(boolean(false, put), name, "")
-	f.named[name] = o
+	f.addName(o, name, boolean(false, put))
 	o.Names = append(o.Names, dashed(name))
 	return o
 }

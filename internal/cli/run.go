@@ -157,8 +157,7 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 	printJSON := boolean(true, func(on bool) { flags.json = on })
 	printJSON.fault = func(string) string { return "takes no list of fields; it prints all" }
 	asJSON := flags.add("json", "", "print the result as JSON", printJSON)
-	flags.named["no-json"] = asJSON
-	flags.set.Var(boolean(false, func(on bool) { flags.json = on }), "no-json", "")
+	flags.addName(asJSON, "no-json", boolean(false, func(on bool) { flags.json = on }))
 	noInput := flags.add("no-input", "", "never ask", boolean(true, func(on bool) { flags.noInput = on }))
 	flags.options = nil // only one page shows --version, and these two come last
 	if inv.command.New != nil {
