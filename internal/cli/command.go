@@ -25,7 +25,7 @@ type Command struct {
 	// Other says what to do instead of commands that vbot does not have. The keys are names ("rm"), or
 	// whole paths where the advice differs ("vbot cloud secrets add"). It is nil except in the root.
 	Other map[string]string
-	page  string // the help page, in which {options} stands for a section of options
+	page  string // the help page, with marks such as {options}
 }
 
 // A Runner is a command with its options. Run returns what the command did or found; with an error, too,
@@ -156,6 +156,12 @@ func (c *Command) names() (names []string) {
 		}
 	}
 	return names
+}
+
+// summary returns the first line of the help page: "print the version of vbot".
+func (c *Command) summary() string {
+	line, _, _ := strings.Cut(c.page, "\n")
+	return strings.ToLower(line[:1]) + strings.TrimSuffix(line[1:], ".")
 }
 
 // typedAfter returns the command as typed below its parent: "vbot cloud login" below "vbot cloud".

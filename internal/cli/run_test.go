@@ -85,7 +85,7 @@ func greetTree() *Command {
 		},
 	}
 	return WithPages(fstest.MapFS{
-		"help/tool.txt":    {Data: []byte("tool greets.\n")},
+		"help/tool.txt":    {Data: []byte("tool greets.\n\n{commands}\n{topics}")},
 		"help/greet.txt":   {Data: []byte("Greet somebody.\n\n{options}\n")},
 		"help/weather.txt": {Data: []byte("It rains.\n")},
 	}, root)
@@ -250,8 +250,26 @@ func TestHelpPage(t *testing.T) {
 	}
 }
 
+// The page above a command has the first line of its page.
+func TestListsOfCommands(t *testing.T) {
+	stdout, _, _ := runTool("--help")
+	const want = "tool greets.\n\n" +
+		"  greet      greet somebody\n" +
+		"  help       print help for a command or a topic\n\n" +
+		"  weather    it rains\n"
+	if stdout != want {
+		t.Errorf("%q", stdout)
+	}
+}
+
 func TestComplete(t *testing.T) {
 	env := &Env{System: system.System{Getenv: noVariables}}
+	abouts := map[string]string{
+		"greet":   "greet somebody",
+		"help":    aboutHelp,
+		"weather": "it rains",
+		"--fail":  "fail for this reason",
+	}
 	for typed, want := range map[string]string{
 		"":               "greet help",
 		"g":              "greet",
@@ -268,6 +286,9 @@ func TestComplete(t *testing.T) {
 		line := append(strings.Fields(typed[:last+1]), typed[last+1:])
 		for _, w := range Complete(env, greetTree(), line) {
 			words = append(words, w.Word)
+			if about := abouts[w.Word]; w.About != about {
+				t.Errorf("%q is described as %q, want %q", w.Word, w.About, about)
+			}
 		}
 		if got := strings.Join(words, " "); got != want {
 			t.Errorf("%q is completed by %q, want %q", typed, got, want)
