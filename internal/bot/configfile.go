@@ -20,9 +20,9 @@ const maxProblems = 100
 func ParseConfig(name string, data []byte) (Values, report.Problems) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	p := &configParser{name: name, data: data, values: Values{}, given: map[*Option]string{}}
-	members, end, fault := report.Members(data)
+	members, end, err := report.Members(data)
 	if members == nil {
-		p.refuse("config", end, "%s", fault)
+		p.refuse("config", end, "%v", err)
 		return nil, p.problems
 	}
 	for _, m := range members {
@@ -36,8 +36,8 @@ func ParseConfig(name string, data []byte) (Values, report.Problems) {
 		const needs = "generate_client needs client_framework: react or vanilla"
 		p.refuse(OptClient.Key, p.clientWantedAt, needs)
 	}
-	if fault != "" {
-		p.refuse("config", end, "%s", fault)
+	if err != nil {
+		p.refuse("config", end, "%v", err)
 	}
 	return p.values, p.problems
 }

@@ -159,20 +159,21 @@ func ValueFault(value secret.Value, blank bool) string {
 	return ""
 }
 
-// readJSON reads one JSON object key by key. A fault does not repeat the JSON parser's message, which
-// may quote a value.
+// readJSON reads one JSON object key by key. A fault does not repeat a message of encoding/json, which may
+// quote a value.
 func (r *reader) readJSON() {
 	last := 0
 	line := func(offset int) int { // offset only grows
 		r.line, last = r.line+strings.Count(r.text[last:offset], "\n"), offset
 		return r.line
 	}
-	members, at, fault := report.Members([]byte(r.text))
-	if fault != "" {
-		if isFromParser(fault, r.text) {
-			fault = "invalid JSON"
+	members, at, err := report.Members([]byte(r.text))
+	if err != nil {
+		message := err.Error()
+		if _, quotes := errors.AsType[*json.SyntaxError](err); quotes {
+			message = "invalid JSON"
 		}
-		r.faults = []Fault{{Line: line(at), Message: fault}}
+		r.faults = []Fault{{Line: line(at), Message: message}}
 		return
 	}
 	for _, m := range members {
@@ -186,15 +187,6 @@ func (r *reader) readJSON() {
 		}
 		r.add(line(m.At), m.Key, value, message)
 	}
-}
-
-// isFromParser reports whether the fault of a text is the message of encoding/json, which quotes a
-// character of the text. report.Members has messages of its own for common errors of syntax.
-func isFromParser(fault, text string) bool {
-	var first json.RawMessage
-	err := json.NewDecoder(strings.NewReader(text)).Decode(&first)
-	syntax, ok := errors.AsType[*json.SyntaxError](err)
-	return ok && fault == syntax.Error()
 }
 
 // readDotenv reads the lines of a dotenv file:

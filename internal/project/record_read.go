@@ -58,9 +58,9 @@ func (p *recordParser) add(offset int, format string, args ...any) {
 
 // parse returns the record, which may list only these paths. cause is ErrMergeConflict or nil.
 func (p *recordParser) parse(paths []string) (r *Record, cause error) {
-	members, at, fault := report.Members(p.data)
-	if fault != "" {
-		p.add(at, "%s", fault)
+	members, at, err := report.Members(p.data)
+	if err != nil {
+		p.add(at, "%v", err)
 		if bytes.HasPrefix(p.data[at:], []byte(markBegin)) {
 			cause = ErrMergeConflict
 		}
