@@ -40,7 +40,7 @@ type Data struct {
 	PythonLast   string    // the newest one
 	PythonEnd    string    // the first one after it
 	Services     []Service // in the order in which bot.py builds them
-	Transports   []Service
+	Transports   []Service // those of Config.Transports; of one with dial modes, its mode
 	StandIns     []standIn // of the services, in the same order; none without tests
 	requirements []catalog.Requirement
 	selfHost     []catalog.Variable // that self_host.py and deploy/ read, required ones first

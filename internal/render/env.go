@@ -229,7 +229,7 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 		})
 	}
 	for _, t := range d.Transports {
-		variables = append(variables, t.Service.SelfHost...)
+		variables = append(variables, t.SelfHost...)
 	}
 	if d.StartsByRequest() {
 		variables = append(variables, d.startVariables()...)

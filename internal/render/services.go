@@ -94,7 +94,7 @@ func (d *Data) NeedsTools() bool {
 
 // NeedsLoop reports whether the constructor of a service needs the event loop.
 func (d *Data) NeedsLoop() bool {
-	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.Service.NeedsLoop })
+	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.NeedsLoop })
 }
 
 // LocalModels returns the services whose models run in the bot's process.

@@ -10,7 +10,9 @@ import (
 )
 
 // has reports whether the bot has the transport with the id.
-func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
+func (d *Data) has(id string) bool {
+	return slices.ContainsFunc(d.Transports, func(t Service) bool { return t.ID == id || t.ModeOf == id })
+}
 
 // dials reports whether the bot has the transport with the id in this dial mode.
 func (d *Data) dials(id, mode string) bool {
@@ -44,7 +46,7 @@ func (d *Data) ClientTransports() []Service {
 // PhoneTransports returns the transports over which a carrier or Asterisk connects calls to the bot, without
 // webhooks.py.
 func (d *Data) PhoneTransports() []Service {
-	isOther := func(t Service) bool { return !t.Service.Telephony || t.ModeOf != "" }
+	isOther := func(t Service) bool { return !t.Telephony || t.ModeOf != "" }
 	return slices.DeleteFunc(slices.Clone(d.Transports), isOther)
 }
 
@@ -86,7 +88,7 @@ func (d *Data) StartCommand() string {
 
 // StartsByRequest reports whether POST /start begins sessions, as it does over all web transports.
 func (d *Data) StartsByRequest() bool {
-	return slices.ContainsFunc(d.Transports, func(t Service) bool { return !t.Service.Telephony })
+	return slices.ContainsFunc(d.Transports, func(t Service) bool { return !t.Telephony })
 }
 
 // TakesRequests reports whether pages, carriers or Daily send requests to the bot itself, not only to
