@@ -103,8 +103,8 @@ func newInit(f *cli.Flags) cli.Runner {
 
 // putDiff reads the value of --diff: a path in the project, or a truth value.
 func (r *initRun) putDiff(text string) error {
-	is, err := strconv.ParseBool(text)
-	r.diff, r.diffOf = is || err != nil, ""
+	isOn, err := strconv.ParseBool(text)
+	r.diff, r.diffOf = isOn || err != nil, ""
 	if err != nil {
 		r.diffOf = path.Clean(filepath.ToSlash(text))
 	}
@@ -115,22 +115,22 @@ func (r *initRun) putDiff(text string) error {
 func (r *initRun) botOption(f *cli.Flags, o *bot.Option) {
 	values := r.project.Bot
 	names := strings.TrimSpace(o.Short + " " + o.Flag)
-	var shown *cli.Option
+	var option *cli.Option
 	switch {
 	case o.IsToggle():
-		shown = f.ToggleFunc(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, FromFlag: true} })
+		option = f.ToggleFunc(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, FromFlag: true} })
 	case o.IsList():
-		shown = f.Func(names, o.Placeholder, o.Help, func(s string) {
+		option = f.Func(names, o.Placeholder, o.Help, func(s string) {
 			values[o] = bot.Value{List: append(values[o].List, s), FromFlag: true}
 		})
 	default:
-		shown = f.Func(names, o.Placeholder, o.Help,
+		option = f.Func(names, o.Placeholder, o.Help,
 			func(s string) { values[o] = bot.Value{Text: s, FromFlag: true} })
 	}
-	shown.Key = o.Key
-	shown.Repeatable = o.IsList()
-	shown.Allowed = func() ([]string, string) { return o.AllowedIn(catalog.New()) }
-	shown.Complete = func(env *cli.Env, typed string) []string { return r.complete(env, o, typed) }
+	option.Key = o.Key
+	option.Repeatable = o.IsList()
+	option.Allowed = func() ([]string, string) { return o.AllowedIn(catalog.New()) }
+	option.Complete = func(env *cli.Env, typed string) []string { return r.complete(env, o, typed) }
 }
 
 // peerOption registers the option under its name in `pipecat init`, if that is different.
@@ -139,14 +139,14 @@ func (r *initRun) peerOption(f *cli.Flags, o *bot.Option) {
 		return
 	}
 	name := strings.ReplaceAll(o.PipecatName, "_", "-")
-	shown := f.ToggleFunc(name, "the same as --"+o.Flag, func(on bool) {
+	option := f.ToggleFunc(name, "the same as --"+o.Flag, func(on bool) {
 		typed := "--no-" + name
 		if on {
 			typed = "--" + name
 		}
 		r.project.Bot[o] = bot.Value{On: on, FromFlag: true, Alias: typed}
 	})
-	shown.Key = o.Key
+	option.Key = o.Key
 }
 
 // complete returns the values of the option that begin with typed. A service has several
@@ -159,10 +159,10 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 	if err != nil {
 		cat = catalog.New() // Run says what is wrong
 	}
-	isBegun := func(name string) bool { return strings.HasPrefix(name, typed) }
+	isCompletion := func(name string) bool { return strings.HasPrefix(name, typed) }
 	for _, s := range cat.List(o.Kind) {
 		names := append(slices.Clone(s.Names), s.ID)
-		if i := slices.IndexFunc(names, isBegun); i >= 0 {
+		if i := slices.IndexFunc(names, isCompletion); i >= 0 {
 			out = append(out, names[i])
 		}
 	}
@@ -434,7 +434,7 @@ func (r *initRun) describeOption(f *cli.Flags) {
 		}
 		return ""
 	}
-	shown := f.OptionalValue(cli.OptionalValueFlag{
+	option := f.OptionalValue(cli.OptionalValueFlag{
 		Name:        "describe-options",
 		Placeholder: "KIND",
 		About: "print all services and transports with names and variables; " +
@@ -452,8 +452,8 @@ func (r *initRun) describeOption(f *cli.Flags) {
 			return nil
 		},
 	})
-	shown.Complete = func(*cli.Env, string) []string { return kinds }
-	shown.Allowed = func() ([]string, string) { return kinds, "" }
+	option.Complete = func(*cli.Env, string) []string { return kinds }
+	option.Allowed = func() ([]string, string) { return kinds, "" }
 }
 
 // describe returns every id with its names and requirements, or only those under the key kind of the

@@ -82,7 +82,7 @@ type Option struct {
 	Ask         string    // the text of its own question
 	Label       string    // in the summary
 	Note        string    // explains a toggle
-	Preselected string    // the value at which the cursor is first
+	Preselected string    // the value at which the cursor starts
 	NoneLabel   string    // label of the choice without a value, if that is allowed
 }
 

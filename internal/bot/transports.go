@@ -114,7 +114,7 @@ func (r *resolver) dialMode(id string, modes map[*Option]string) {
 
 // botType checks the type of the bot. If it is not given, it depends on the transports.
 func (r *resolver) botType() {
-	i := slices.IndexFunc(r.transports, func(p *catalog.Service) bool { return p.Telephony })
+	i := slices.IndexFunc(r.transports, func(s *catalog.Service) bool { return s.Telephony })
 	r.config.BotType = BotWeb
 	if i >= 0 {
 		r.config.BotType = BotTelephony

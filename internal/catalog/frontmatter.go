@@ -10,9 +10,9 @@ import (
 	"vbot/internal/report"
 )
 
-// parse reads the text of the service's file: first the front matter, comment lines of the form
-// `# key: value` that messages call the head, then the code. It returns problems with what it cannot read;
-// checkFrontMatter and checkCode find the other problems.
+// parse reads the text of the service's file: the front matter, which is comments of the form `# key: value`,
+// and the code. It returns problems with what it cannot read; checkFrontMatter and checkCode find the other
+// problems.
 func (s *Service) parse(text string) (problems report.Problems) {
 	s.frontMatter = text
 	for at := 1; strings.HasPrefix(text, "# "); at++ {

@@ -46,7 +46,7 @@ func (r Rule) String() string {
 // Requirements returns the requirements of the service. isChoice says that it is one of several
 // transports, so that a bot also works without it.
 func (s *Service) Requirements(isChoice bool) (out []Requirement) {
-	pages := map[string]string{} // by the word that names of variables begin with, such as TWILIO
+	pages := map[string]string{} // by the first word of the variables' names, such as TWILIO
 	for _, v := range s.Env {
 		r := Requirement{Name: v.Name, Rule: v.Rule(s.Env), Page: cmp.Or(s.KeysURL, v.Note), Server: v.Server}
 		if isChoice && s.ModeOf == "" {
@@ -85,18 +85,17 @@ func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]
 			}
 		}
 	}
-	company, _, _ := strings.Cut(v.Name, "_")
+	prefix, _, _ := strings.Cut(v.Name, "_")
 	if v.Page != "" {
-		pages[company] = v.Page
+		pages[prefix] = v.Page
 	} else if v.Server {
 		r.Page = v.Note
 	}
-	r.Page = cmp.Or(pages[company], r.Page)
+	r.Page = cmp.Or(pages[prefix], r.Page)
 }
 
-// Rule returns the rule that the variable causes. beside are all variables of the service, one of which
-// may replace it.
-func (v Variable) Rule(beside []Variable) Rule {
+// Rule returns what the variable requires. variables are those of its service: one of them may replace it.
+func (v Variable) Rule(variables []Variable) Rule {
 	switch {
 	case v.With != "":
 		return Rule{Names: []string{v.Name}, IfSet: v.With}
@@ -106,7 +105,7 @@ func (v Variable) Rule(beside []Variable) Rule {
 		return Rule{Names: []string{v.Name}}
 	}
 	rule := Rule{Names: []string{v.Name, v.unless}}
-	for _, w := range beside {
+	for _, w := range variables {
 		switch {
 		case w.Name != v.unless:
 		case w.Without == v.Name:

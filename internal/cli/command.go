@@ -22,8 +22,8 @@ type Command struct {
 
 	Topic bool // only a help page: `vbot help NAME`
 	Sub   []Command
-	// Other says what to do instead of commands that vbot does not have. The keys are names ("rm"), or
-	// whole paths where the advice differs ("vbot cloud secrets add"). It is nil except in the root.
+	// Other has advice for commands that vbot does not have, by name ("rm") or, where the advice differs, by
+	// path ("vbot cloud secrets add"). It is nil except in the root.
 	Other map[string]string
 	page  string // the help page, with marks such as {options}
 }
@@ -37,7 +37,6 @@ type Runner interface {
 // A RunnerFunc is a command without options of its own, or what runs instead of a command.
 type RunnerFunc func(*Env) (report.Result, error)
 
-// Run calls the function.
 func (f RunnerFunc) Run(_ context.Context, e *Env) (report.Result, error) { return f(e) }
 
 // A Preparer is a Runner that reads what Run needs, such as files, or that checks more than its Args and
@@ -55,13 +54,11 @@ func JSONOf(r report.Result) any {
 	return r
 }
 
-// A Document is a result that is JSON even without --json. Its form is fixed: it has no warnings.
+// A Document is a result that is JSON even without --json. Its form is fixed, so no warnings are added to it.
 type Document struct{ Value any }
 
-// Text prints the document.
 func (d Document) Text(out *report.Printer) { out.PrintJSON(d.Value) }
 
-// JSON returns the document.
 func (d Document) JSON() any { return d.Value }
 
 // Results are values of the types that a command prints with --json, for `vbot schema`: {"": Written{},

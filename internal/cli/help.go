@@ -15,7 +15,6 @@ type HelpPage struct {
 	Options  []Option `json:"options" about:"options of the command"`
 }
 
-// Text prints the page.
 func (h HelpPage) Text(out *report.Printer) { out.Print(h.Page) }
 
 // helpPage returns the help page and, for scripts, its parts.

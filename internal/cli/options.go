@@ -118,7 +118,7 @@ func (f *Flags) About(name, about string) { f.option(name).About = about }
 // Section begins the next section of options of the help page, which takes the place of the next {options}.
 func (f *Flags) Section() { f.section++ }
 
-// String registers an option with a value; *p stays as it is if the option is not given.
+// String registers an option that sets *p to its value. Without the option, *p keeps its default.
 func (f *Flags) String(names, placeholder, about string, p *string) *Option {
 	return f.Func(names, placeholder, about, func(text string) { *p = text })
 }
@@ -138,16 +138,17 @@ func (f *Flags) Func(names, placeholder, about string, put func(text string)) *O
 	}})
 }
 
-// boolean returns the value of a boolean option. Without a text, it calls put with on.
+// boolean returns the flag.Value of a boolean option. put gets on for --x and --x=true, and the opposite for
+// --x=false.
 func boolean(on bool, put func(bool)) value {
 	return value{
 		standalone: true,
 		fault:      func(string) string { return "must be true or false" },
 		recognize:  truth,
 		put: func(text string) error {
-			is, err := strconv.ParseBool(text)
+			isTrue, err := strconv.ParseBool(text)
 			if err == nil {
-				put(is == on)
+				put(isTrue == on)
 			}
 			return err
 		},
@@ -216,8 +217,8 @@ func (f *Flags) OptionalValue(o OptionalValueFlag) *Option {
 	})
 }
 
-// EarlyExit registers an option that runs do instead of the command, whatever else is on the command line,
-// as --help does.
+// EarlyExit registers an option such as --help, which runs do instead of the command, whatever else is on the
+// command line.
 func (f *Flags) EarlyExit(names, about string, do RunnerFunc) *Option {
 	return f.add(names, "", about, boolean(true, func(on bool) {
 		f.SetEarlyExit(nil)

@@ -198,9 +198,11 @@ func (t *Target) makeDir(name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	if there, err := parent.Lstat(base); err != nil {
+	named, err := parent.Lstat(base)
+	if err != nil {
 		return nil, err
-	} else if !os.SameFile(there, opened) {
+	}
+	if !os.SameFile(named, opened) {
 		return nil, fmt.Errorf("%s %w", base, errChanged)
 	}
 	return d, nil
@@ -308,7 +310,8 @@ func (t *Target) remove(s Step) error {
 	return ignoreMissing(dir.Remove(path.Base(s.Path)))
 }
 
-// setAside gives a file a second, temporary name, so that undoing needs no disk space. cleanUp removes it.
+// setAside gives a file a second, temporary name, so that undoing needs no disk space. cleanUp removes that
+// name.
 func (t *Target) setAside(dir *os.Root, name string) error {
 	base, old := path.Base(name), t.tempName()
 	if err := dir.Link(base, old); err != nil {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// merge merges the changes of this version into an edited file, or refuses to, with a reason.
+// merge merges the changes of this version into an edited file. If that is impossible, the file is a conflict.
 func (u *updatePlanner) merge(s *Step) {
 	mine := withLF(s.found)
 	if line := markersAt(mine); line > 0 {
 		s.Marked = line
-		u.refuse(s, fmt.Sprintf("it has conflict markers from line %d on: resolve them first", line))
+		u.keepWithConflict(s, fmt.Sprintf("it has conflict markers from line %d on: resolve them first", line))
 		return
 	}
 	base := s.base
@@ -27,13 +27,13 @@ func (u *updatePlanner) merge(s *Step) {
 	}
 	s.State = Pending
 	if !s.isReadable() {
-		u.refuse(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged into it")
+		u.keepWithConflict(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged into it")
 		return
 	}
 	m, ok := merge3(base, mine, s.data, u.Now.Vbot) // without a base, everything that differs conflicts
 	switch {
 	case !ok:
-		u.refuse(s, "too many lines differ to compare them")
+		u.keepWithConflict(s, "too many lines differ to compare them")
 	case len(m.conflicts) > 0:
 		s.Why = "your edits conflict with vbot's changes at line " + lineNumbers(m.conflicts)
 		if base == nil {

@@ -70,8 +70,8 @@ func (p *recordParser) parse(paths []string) (r *Record, cause error) {
 	if len(p.problems) > 0 {
 		return &Record{}, nil
 	}
-	isOdd := func(c rune) bool { return c <= ' ' || c > '~' }
-	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isOdd) {
+	isUnprintable := func(c rune) bool { return c <= ' ' || c > '~' }
+	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isUnprintable) {
 		p.add(0, "vbot: expected a version")
 		r.Vbot = ""
 	}

@@ -121,7 +121,7 @@ func (u *updatePlanner) compareOrdinary(s *Step, found existing) {
 	s.State, s.Action = then.state, then.action
 	switch {
 	case then.conflict != "":
-		u.refuse(s, then.conflict)
+		u.keepWithConflict(s, then.conflict)
 	case then.merges:
 		u.merge(s)
 	}
@@ -174,8 +174,8 @@ func (u *updatePlanner) isEmptied(s *Step) bool {
 	return isListed && s.isReadable() && len(s.found) == 0
 }
 
-// refuse leaves a file alone, and makes its change a conflict of the whole update.
-func (u *updatePlanner) refuse(s *Step, why string) {
+// keepWithConflict keeps a file, and makes that a conflict of the whole update.
+func (u *updatePlanner) keepWithConflict(s *Step, why string) {
 	s.Action, s.Why = Kept, why
 	u.plan.block(s.Path, why)
 }

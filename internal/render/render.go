@@ -86,7 +86,7 @@ func skip(entry fs.DirEntry) error {
 // Paths returns the paths of all files that any version of vbot has written in a project, without
 // guides. TestPaths adds those of this version; none is ever removed.
 func Paths() []string {
-	list, _ := templates.Files.ReadFile("paths.txt") // it is there
+	list, _ := templates.Files.ReadFile("paths.txt") // embedded
 	return strings.Fields(string(list))
 }
 

@@ -62,7 +62,7 @@ func (d *Data) testsTLS() bool {
 	return slices.ContainsFunc(d.StandIns, func(s standIn) bool { return s.TLS })
 }
 
-// A caller plays somebody who connects to the bot over a transport, unlike evals.
+// A caller plays somebody who connects to the bot over a transport, which evals do not.
 type caller struct {
 	Transport Service
 	Class     string // that plays somebody
@@ -153,8 +153,8 @@ func withImported(paths []string, file string) []string {
 func lastClass(file string) (name string) {
 	for line := range strings.Lines(textOf(file)) {
 		class, isClass := strings.CutPrefix(line, "class ")
-		if of, _, hasBase := strings.Cut(class, "("); isClass && hasBase {
-			name = of
+		if before, _, hasBase := strings.Cut(class, "("); isClass && hasBase {
+			name = before
 		}
 	}
 	return name

@@ -14,7 +14,7 @@ import (
 var translations = sync.OnceValue(func() map[string]func() map[string]string {
 	const folder = "translations"
 	byTag := map[string]func() map[string]string{}
-	entries, _ := templates.Files.ReadDir(folder) // it is there, and so are its files
+	entries, _ := templates.Files.ReadDir(folder) // embedded, like its files
 	for _, entry := range entries {
 		byTag[strings.TrimSuffix(entry.Name(), ".txt")] = sync.OnceValue(func() map[string]string {
 			data, _ := templates.Files.ReadFile(folder + "/" + entry.Name())

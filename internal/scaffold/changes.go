@@ -35,7 +35,7 @@ func (fileAction) Enum() []string {
 	}
 }
 
-// A NeededVariable is a variable of which a person has to get the value.
+// A NeededVariable is a variable whose value a person has to get.
 type NeededVariable struct {
 	Name string        `json:"name" about:"name in server/.env"`
 	Or   []string      `json:"or" about:"variables of which one may be set instead"`
@@ -44,11 +44,11 @@ type NeededVariable struct {
 }
 
 // changesOf returns what the plan does. needed are the variables whose values a person has to get.
-func changesOf(p *project.Plan, needed []catalog.Requirement) Changes {
+func changesOf(plan *project.Plan, needed []catalog.Requirement) Changes {
 	out := Changes{Files: []WrittenFile{}, Variables: []NeededVariable{}}
-	for _, s := range p.Steps {
+	for _, s := range plan.Steps {
 		file := WrittenFile{Path: s.Path, Action: fileAction(s.Action), SHA256: report.OrNull(s.Sum())}
-		if slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == s.Path }) {
+		if slices.ContainsFunc(plan.Conflicts, func(c report.Problem) bool { return c.Field == s.Path }) {
 			file.Action = conflict
 		}
 		out.Files = append(out.Files, file)

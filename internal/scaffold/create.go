@@ -95,9 +95,9 @@ func newDraft(env Env, cfg bot.Config) (d draft, err error) {
 }
 
 // nextSteps returns what to do next, as text and as commands.
-func (c Create) nextSteps(data *render.Data, p *project.Plan) (advice string, commands []string, err error) {
+func (c Create) nextSteps(data *render.Data, plan *project.Plan) (advice string, commands []string, err error) {
 	guide := "README.md"
-	if slices.Contains(p.Paths(project.Kept), guide) {
+	if slices.Contains(plan.Paths(project.Kept), guide) {
 		guide = "AGENTS.md" // README.md is not vbot's
 	}
 	server := report.ShellPath(filepath.Join(c.Target, "server"))
@@ -106,31 +106,31 @@ func (c Create) nextSteps(data *render.Data, p *project.Plan) (advice string, co
 }
 
 // updateInstead returns the command line that would update the existing project, "" if there is none.
-func (c Create) updateInstead(env Env, p *project.Plan) string {
+func (c Create) updateInstead(env Env, plan *project.Plan) string {
 	hasRecord := func(s project.Step) bool { return s.Path == project.RecordName && s.Before != "" }
-	if !slices.ContainsFunc(p.Steps, hasRecord) {
+	if !slices.ContainsFunc(plan.Steps, hasRecord) {
 		return ""
 	}
-	return "vbot init " + report.ShellQuote(p.Dir) + " --update" + c.options(env)
+	return "vbot init " + report.ShellQuote(plan.Dir) + " --update" + c.options(env)
 }
 
 // conflictFailure returns the failure that lists what is in the way of new files, or nil. update is the
 // command line to use instead, or "".
-func conflictFailure(p *project.Plan, update string) error {
-	if len(p.Conflicts) == 0 {
+func conflictFailure(plan *project.Plan, update string) error {
+	if len(plan.Conflicts) == 0 {
 		return nil
 	}
 	f := &report.Failure{
 		Code:     report.Conflict,
-		Problems: p.Conflicts,
-		Message:  fmt.Sprintf("existing files in %s are in the way; nothing was written", p.Dir),
+		Problems: plan.Conflicts,
+		Message:  fmt.Sprintf("existing files in %s are in the way; nothing was written", plan.Dir),
 		Hint: "choose another directory, move them away, " +
 			"or use --keep-existing to write only missing files",
 	}
 	if update != "" {
 		f.Hint = "to change the project and keep your edits: `" + update + "`"
 	}
-	if p.Blocked {
+	if plan.Blocked {
 		f.Hint = "choose another directory, or move them away; " +
 			"--keep-existing does not help with directories and links"
 	}

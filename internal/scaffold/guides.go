@@ -85,8 +85,8 @@ func overwriteOption(guides []string) string {
 }
 
 // warnOfGuides says why guides were kept although they are not this version's, and how to replace them.
-func warnOfGuides(env Env, p *project.Plan) {
-	for _, s := range p.Steps {
+func warnOfGuides(env Env, plan *project.Plan) {
+	for _, s := range plan.Steps {
 		if !s.Guide || s.Action != project.Kept {
 			continue
 		}
@@ -94,7 +94,7 @@ func warnOfGuides(env Env, p *project.Plan) {
 		if s.HasOldGuide() {
 			why = "an older vbot wrote"
 		}
-		why += "; to replace it: vbot init --no-input --overwrite-guide " + report.ShellQuote(p.Dir)
+		why += "; to replace it: vbot init --no-input --overwrite-guide " + report.ShellQuote(plan.Dir)
 		if s.Before == "" {
 			why = "is a link, unreadable or larger than 1 MiB"
 		}

@@ -109,34 +109,34 @@ func (u Update) preview(found *comparison, summary string, hasConflicts bool) Up
 }
 
 // warnOfWhatStays says what the update left as it is, although a person may expect something else.
-func (u Update) warnOfWhatStays(env Env, p *project.Plan) {
-	if p.Count(project.Missing) > 0 {
+func (u Update) warnOfWhatStays(env Env, plan *project.Plan) {
+	if plan.Count(project.Missing) > 0 {
 		const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
 		env.Warn("files", "", "to restore what you deleted: "+restore, report.ShellPath(u.Target))
 	}
-	if slices.ContainsFunc(p.Steps, isUndelivered) {
+	if slices.ContainsFunc(plan.Steps, isUndelivered) {
 		env.Warn("files", "", "the next update offers what is pending again; --check --diff shows it, "+
 			"and --update --conflict-markers writes it")
 	}
-	warnOfGuides(env, p)
+	warnOfGuides(env, plan)
 }
 
 // conflictFailure returns the failure of an update with conflicts, or nil.
-func (u Update) conflictFailure(p *project.Plan) error {
-	if len(p.Conflicts) == 0 {
+func (u Update) conflictFailure(plan *project.Plan) error {
+	if len(plan.Conflicts) == 0 {
 		return nil
 	}
 	f := &report.Failure{
 		Code:     report.Conflict,
-		Problems: p.Conflicts,
+		Problems: plan.Conflicts,
 		Message:  "the update conflicts with your files",
 		Effect:   "nothing was written",
 	}
 	const choose = "choose what to keep between the lines <<<<<<< and >>>>>>>"
 	switch {
-	case p.Blocked:
+	case plan.Blocked:
 		f.Hint = "move it away or rename it, and run the same command again"
-		if slices.ContainsFunc(p.Steps, func(s project.Step) bool { return s.Marked > 0 }) {
+		if slices.ContainsFunc(plan.Steps, func(s project.Step) bool { return s.Marked > 0 }) {
 			f.Hint = choose + ", remove these lines, and run the same command again"
 		}
 	case u.Markers && !u.writesNothing():

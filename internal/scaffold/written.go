@@ -30,7 +30,7 @@ type Written struct {
 // Text says what happened to the files, and what to do next.
 func (w Written) Text(page *report.Printer) {
 	for _, o := range outcomes {
-		names := namesOf(w.plan, o.is)
+		names := namesOf(w.plan, o.applies)
 		text := fmt.Sprintf("%s %s in %s", o.done, report.Plural(len(names), "file"), w.Directory)
 		switch {
 		case len(names) == 0:
@@ -84,7 +84,7 @@ func (w *Written) adviseLocks(target string) {
 // first. A step has one of them, or none.
 var outcomes = []struct {
 	done, would string
-	is          func(project.Step) bool
+	applies     func(project.Step) bool
 }{
 	{"wrote conflicts between markers into", "conflicts", hasNewConflicts},
 	{"merged with your edits", "merge with your edits", hasAction(project.Merged)},
@@ -103,10 +103,10 @@ func hasAction(action string) func(project.Step) bool {
 }
 
 // describeChanges describes for people what an update would do.
-func describeChanges(p *project.Plan) string {
+func describeChanges(plan *project.Plan) string {
 	var b strings.Builder
 	for _, o := range outcomes {
-		if names := namesOf(p, o.is); len(names) > 0 {
+		if names := namesOf(plan, o.applies); len(names) > 0 {
 			fmt.Fprintf(&b, "  %s:\n    %s\n", o.would, strings.Join(names, "\n    "))
 		}
 	}
@@ -121,10 +121,10 @@ func isUndelivered(s project.Step) bool {
 	return s.State == project.Pending && s.Action != project.Merged
 }
 
-// namesOf returns the files of the plan that are listed and for which is returns true, as nameOf writes them.
-func namesOf(p *project.Plan, is func(project.Step) bool) (names []string) {
-	for _, s := range p.Steps {
-		if isShown(s) && is(s) {
+// namesOf returns the listed files of the plan for which applies returns true, as nameOf writes them.
+func namesOf(plan *project.Plan, applies func(project.Step) bool) (names []string) {
+	for _, s := range plan.Steps {
+		if isShown(s) && applies(s) {
 			names = append(names, nameOf(s))
 		}
 	}

@@ -32,7 +32,7 @@ func (w *wizard) objection(o *bot.Option, a bot.Value) string {
 	return ""
 }
 
-// values returns the values of an option that an answer holds.
+// values returns the values of an answer.
 func values(a bot.Value) []string {
 	if a.Text == "" {
 		return a.List
@@ -40,7 +40,7 @@ func values(a bot.Value) []string {
 	return []string{a.Text}
 }
 
-// answer returns the answer that holds the values. "" stands for none.
+// answer returns an answer with these values; "" stands for none. changed: see askTopic.
 func answer(o *bot.Option, changed bool, values ...string) bot.Value {
 	if o.IsList() {
 		return bot.Value{List: values, FromFlag: changed}
@@ -48,7 +48,8 @@ func answer(o *bot.Option, changed bool, values ...string) bot.Value {
 	return bot.Value{Text: values[0], FromFlag: changed}
 }
 
-// offer returns the allowed values of the option. The value "" stands for none.
+// offer returns the choices that the rules allow for the option. The value "" stands for none. changed: see
+// askTopic.
 func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	add := func(c tty.Choice) {
 		if c.Value == "" || w.allows(o, answer(o, changed, c.Value)) {
@@ -70,9 +71,9 @@ func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	}
 	services := slices.Clone(w.env.Catalog.List(o.Kind))
 	has := w.credentials()
-	here := w.env.Catalog.Find(o.Kind, bot.OnThisMachine()[o].Text) // the first of its group
+	first := w.env.Catalog.Find(o.Kind, bot.OnThisMachine()[o].Text) // of the local ones
 	rank := func(s *catalog.Service) int {
-		if s == here {
+		if s == first {
 			return 2 * int(s.Heading())
 		}
 		return 2*int(s.Heading()) + 1

@@ -141,10 +141,10 @@ func (w *wizard) ask(ctx context.Context) error {
 }
 
 // offerGuides asks whether to replace guides that an older vbot wrote.
-func (w *wizard) offerGuides(ctx context.Context, p *project.Plan) error {
+func (w *wizard) offerGuides(ctx context.Context, plan *project.Plan) error {
 	w.terminal.Back = false
 	kept := 0 // guides that differ
-	for _, s := range p.Steps {
+	for _, s := range plan.Steps {
 		if !s.Guide || s.Action != project.Kept {
 			continue
 		}
