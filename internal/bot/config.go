@@ -47,6 +47,5 @@ func (o *Option) IsToggle() bool { return o.kind() == reflect.Bool }
 // IsList reports whether the option has a list of values.
 func (o *Option) IsList() bool { return o.kind() == reflect.Slice }
 
-// IsText reports whether the option's value is a text that follows no list: neither one of fixed words nor
-// a service.
+// IsText reports whether the option's value is free text: neither one of fixed words nor a service.
 func (o *Option) IsText() bool { return o.kind() == reflect.String && o.Enum == nil && o.Kind == "" }

@@ -52,7 +52,7 @@ func (s Section) Services(c *catalog.Catalog) []*catalog.Service {
 	return c.List(s.Option.Kind)
 }
 
-// field returns where the section is in the JSON of a listing.
+// field returns the section's part of a listing.
 func (all *Sections[T]) field(s Section) *T {
 	switch {
 	case s.Option == OptTransports && s.Telephony:

@@ -340,7 +340,7 @@ var (
 		Note:   "files for Docker and Kubernetes",
 	}
 
-	// Options are all rows. Those that rules mention have a variable above.
+	// Options are all rows. Those that rules mention are also variables, above.
 	Options = []*Option{
 		OptName, OptBotType, OptTransports, OptMode, OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo,
 		OptLanguage,

@@ -126,8 +126,8 @@ func (r *resolver) botType() {
 	}
 }
 
-// Update returns the recorded values for an update with the typed ones. The type of the bot depends on
-// its transports again, unless somebody asked for a telephony bot without a telephone.
+// Update returns the recorded values that an update with the typed ones starts from. The type of the bot
+// depends on its transports again, unless somebody asked for a telephony bot without a telephone.
 func Update(cat *catalog.Catalog, recorded, typed Values) Values {
 	values := maps.Clone(recorded)
 	hadTelephone := hasTelephone(cat, recorded[OptTransports].List)

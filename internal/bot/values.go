@@ -6,7 +6,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A Value is a given value of an option. Which of Text, List and On counts depends on the option.
+// A Value is what was given for an option. Which of Text, List and On counts depends on the option.
 type Value struct {
 	Text string
 	List []string
@@ -47,7 +47,7 @@ func (o *Option) get(c *Config) (v Value, ok bool) {
 	return Value{Text: field.String()}, field.String() != ""
 }
 
-// Values returns the values that produce c.
+// Values returns the values that Resolve turns into c.
 func (c Config) Values() Values {
 	values := Values{}
 	for _, o := range Options {

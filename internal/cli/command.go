@@ -28,8 +28,8 @@ type Command struct {
 	page  string // the help page, with marks such as {options}
 }
 
-// A Runner is a command with its options. Run returns what the command did or found; with an error, too,
-// if it did or found a part.
+// A Runner is a command with its options. Run returns what the command did or found. With an error, it
+// returns the part that was done or found before.
 type Runner interface {
 	Run(context.Context, *Env) (report.Result, error)
 }

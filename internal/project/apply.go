@@ -120,7 +120,7 @@ func (t *Target) writeInterim(p *Plan) error {
 	return err
 }
 
-// removeEmpty removes a directory below the target, if it is one and is empty.
+// removeEmpty removes a path below the target if it is an empty directory.
 func (t *Target) removeEmpty(dir string) error {
 	root := t.dirs["."]
 	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
@@ -147,7 +147,7 @@ func (t *Target) temporaryFiles(dirs []string) (names []string) {
 	return names
 }
 
-// isTemporary reports whether a file is called like the temporary ones of vbot: see tempName.
+// isTemporary reports whether a file's name has the form of tempName's.
 func isTemporary(name string) bool {
 	matches, _ := path.Match(".vbot-[0-9]*-[0-9]*.tmp", name)
 	return matches
@@ -242,7 +242,7 @@ func (t *Target) tempName() string {
 	return fmt.Sprintf(".vbot-%d-%d.tmp", os.Getpid(), t.temps)
 }
 
-// create writes data to name, where nothing may exist.
+// create writes data to a new file, and fails if one exists.
 func (t *Target) create(name string, data []byte) error {
 	tmp, err := t.stage(name, data)
 	if err != nil {

@@ -255,7 +255,7 @@ func (f *frontier) start(diagonal, index int) {
 }
 
 // widen adds a diagonal at each end, or takes one away where it would be outside of [lowest, highest].
-// unreached is the index in a of a diagonal on which the search has not been yet.
+// unreached is the index in a of a diagonal that the search has not reached yet.
 func (f *frontier) widen(lowest, highest, unreached int) {
 	if f.low > lowest {
 		f.low--
@@ -271,7 +271,7 @@ func (f *frontier) widen(lowest, highest, unreached int) {
 	}
 }
 
-// has reports whether the search has been on a diagonal.
+// has reports whether the search has reached a diagonal.
 func (f *frontier) has(diagonal int) bool { return f.low <= diagonal && diagonal <= f.high }
 
 // maxCost is the maximum number of removed and added lines; with more, comparing stops. vbot writes

@@ -89,8 +89,8 @@ func markersAt(text []byte) int {
 	return 0
 }
 
-// withLinesOf returns the text, followed by the lines of before that it does not have: files that Git
-// ignored may still exist, and must not be committed.
+// withLinesOf returns the text, followed by the lines of before that it lacks: the files that Git ignored
+// because of these may still exist, and must not be committed.
 func withLinesOf(text, before []byte) []byte {
 	has := linesOf(text)
 	for _, line := range linesOf(before) {

@@ -9,10 +9,10 @@ import (
 	"vbot/internal/report"
 )
 
-// A Record describes what vbot wrote, so that --check and --update know which files are unedited: a file that
-// differs from its hash is edited. It lists all files that vbot writes for the configuration, even if an
-// existing file of that name was kept, or it was deleted. --keep-existing keeps an existing record, too,
-// because it still describes the files beside it.
+// A Record describes what vbot wrote, so that --check and --update know which files are unedited: a file
+// that differs from its hash is edited. It lists all files that vbot writes for the configuration,
+// including files that were deleted, or not written because others of that name existed. --keep-existing
+// keeps an existing record, too, because it still describes the files beside it.
 type Record struct {
 	// Vbot is the version that wrote the record, "" if there is none.
 	Vbot   string          `json:"vbot"`
@@ -42,7 +42,7 @@ func IsInternal(name string) bool { return strings.HasPrefix(name, ".vbot/") }
 // isRecorded reports whether the record lists a file of this path.
 func isRecorded(name string) bool { return !IsGuide(name) && !IsInternal(name) && name != RecordName }
 
-// example is the path of a tool that shows how one is written. Its owner may well delete it.
+// example is the path of an example of a tool, which its owner may well delete.
 const example = "server/appointments.py"
 
 // writtenOnce are the paths of files that belong to the project's owner once they exist. They have no base,
@@ -91,7 +91,7 @@ func AddRecord(version string, config any, files map[string][]byte) error {
 	return err
 }
 
-// bytes returns the record as it stands in the file.
+// bytes returns the text of the file.
 func (r *Record) bytes() ([]byte, error) {
 	var data bytes.Buffer
 	err := report.WriteJSON(&data, r)

@@ -18,11 +18,11 @@ const frameworkRange = ">=1.14,<2"
 const pythonFloor = 11
 
 // pythonEnd is the first minor version of Python 3 for which onnxruntime, which every bot needs, has no
-// wheel: where uv has to fetch Python, it takes the newest that a project allows. e2e/services/newest
-// compares it with the package index.
+// wheel. If uv has to download Python, it takes the newest version that a project allows.
+// e2e/services/newest compares it with the package index.
 const pythonEnd = 15
 
-// macs are those on which a bot runs: pipecat-ai requires onnxruntime, which has wheels for no others.
+// macs says on which Macs a bot runs: pipecat-ai requires onnxruntime, which has wheels for no others.
 // e2e/test_platforms.py compares that with the package index.
 const macs = "Apple silicon and macOS 14 or later"
 
@@ -54,7 +54,7 @@ type Service struct {
 	Code
 }
 
-// New returns the data of a valid configuration.
+// New returns the data for a valid configuration.
 func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 	d := &Data{
 		Config:  cfg,

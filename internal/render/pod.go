@@ -76,7 +76,7 @@ func (d *Data) sizePod() pod {
 	}
 }
 
-// quantity is an amount of memory in Kubernetes' notation, in steps of a quarter of 1 Gi.
+// quantity returns an amount of memory in Kubernetes' notation, in steps of a quarter of 1 Gi.
 func quantity(megabytes int) string {
 	mi := (megabytes + 255) / 256 * 256
 	if mi%1024 == 0 {

@@ -156,7 +156,7 @@ func (d *Data) CloudNeeds() string {
 	return strings.Join(names, ", ")
 }
 
-// OfOthers returns the services and carriers that other companies run, so that they process what people say.
+// OfOthers returns the services and carriers of other companies, which process what people say.
 func (d *Data) OfOthers() []Service {
 	isOwn := func(s Service) bool { return s.Local() || s.KeysURL == "" }
 	return slices.DeleteFunc(d.all(), isOwn)

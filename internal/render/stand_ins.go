@@ -160,7 +160,8 @@ func lastClass(file string) (name string) {
 	return name
 }
 
-// textOf returns the text of a module of the package for tests, "" if it does not exist; a test renders all.
+// textOf returns the text of a module of the package for tests, "" if it does not exist. A test makes sure
+// that all exist.
 func textOf(file string) string {
 	text, _ := templates.Files.ReadFile(testsFolder + file + ".py")
 	return string(text)

@@ -65,8 +65,8 @@ func (d *Data) HasVideo() bool { return d.VideoInput || d.VideoOutput }
 // HasPage reports whether the bot serves a page of its own: server/page.html.
 func (d *Data) HasPage() bool { return d.has(catalog.SmallWebRTC) && d.ClientFramework == "" }
 
-// StartCommand returns the command that starts the bot for its transport that needs the least: a page of the
-// bot or of a client, a room, or a telephone through a tunnel.
+// StartCommand returns the command that starts the bot for the transport that needs the least set-up: a
+// page of the bot or of a client, a room, or a telephone through a tunnel.
 func (d *Data) StartCommand() string {
 	const start = "uv run bot.py"
 	hasPage := d.has(catalog.SmallWebRTC) || d.has(catalog.Daily) || d.has(catalog.WebSocket)
@@ -97,8 +97,8 @@ func (d *Data) TakesRequests() bool {
 	return !d.HasServer() || d.StartsByRequest() || len(d.PhoneTransports()) > 0
 }
 
-// UsesUDP reports whether the bot sends audio over UDP. Over SmallWebRTC it sends to browsers, which are no
-// hosts of the catalog.
+// UsesUDP reports whether the bot sends audio over UDP. Over SmallWebRTC it sends to browsers, which the
+// catalog does not list as hosts.
 func (d *Data) UsesUDP() bool {
 	hasUDP := func(t Service) bool { return slices.ContainsFunc(t.Hosts, catalog.Host.IsUDP) }
 	return d.has(catalog.SmallWebRTC) || slices.ContainsFunc(d.Transports, hasUDP)

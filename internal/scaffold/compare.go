@@ -75,7 +75,7 @@ func renderRecorded(env Env, was record) *draft {
 	return d
 }
 
-// checkName returns an error if vbot writes no file of this path. "" is right.
+// checkName returns an error if vbot writes no file of this path. The name may be "".
 func (c *comparison) checkName(name string) error {
 	isNamed := func(s project.Step) bool { return s.Path == name }
 	if name != "" && !slices.ContainsFunc(c.plan.Steps, isNamed) {
@@ -85,7 +85,7 @@ func (c *comparison) checkName(name string) error {
 	return nil
 }
 
-// needed returns what server/.env needs in addition to what the recorded bot does.
+// needed returns what server/.env needs that the recorded bot did not.
 func (c *comparison) needed() []catalog.Requirement {
 	if was := c.before(); was != nil && c.plan.Writes() > 0 {
 		return c.now.ToGet(was.bot)

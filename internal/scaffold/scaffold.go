@@ -1,6 +1,6 @@
 // Package scaffold has the jobs of `vbot init`: Create, Guides, Check and Update. Each is a struct with its
-// options, whose Run returns a Written, Compared, Preview or UpdatePreview. Its errors are *report.Failure. It
-// also returns what was done or found before an error; nil if that is nothing.
+// options, whose Run returns a Written, Compared, Preview or UpdatePreview. Its errors are *report.Failure.
+// Run may return a result with an error: what was done or found before it.
 package scaffold
 
 import (

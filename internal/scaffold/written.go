@@ -80,8 +80,8 @@ func (w *Written) adviseLocks(target string) {
 	}
 }
 
-// outcomes are what may happen to a file: in the words of a run that is done, and of an update that asks
-// first. A step has one of them, or none.
+// outcomes are what can happen to a file, in words for a finished run and for an update that asks first. A
+// step has at most one of them.
 var outcomes = []struct {
 	done, would string
 	applies     func(project.Step) bool

@@ -40,7 +40,7 @@ func values(a bot.Value) []string {
 	return []string{a.Text}
 }
 
-// answer returns an answer with these values; "" stands for none. changed: see askTopic.
+// answer returns an answer with these values; "" stands for none. For changed, see askTopic.
 func answer(o *bot.Option, changed bool, values ...string) bot.Value {
 	if o.IsList() {
 		return bot.Value{List: values, FromFlag: changed}
@@ -48,8 +48,8 @@ func answer(o *bot.Option, changed bool, values ...string) bot.Value {
 	return bot.Value{Text: values[0], FromFlag: changed}
 }
 
-// offer returns the choices that the rules allow for the option. The value "" stands for none. changed: see
-// askTopic.
+// offer returns the choices that the rules allow for the option. The value "" stands for none. For changed,
+// see askTopic.
 func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	add := func(c tty.Choice) {
 		if c.Value == "" || w.allows(o, answer(o, changed, c.Value)) {

@@ -147,7 +147,7 @@ func (w *wizard) drop(o *bot.Option) {
 	w.askAgain(o)
 }
 
-// askText asks for the text of an option. Enter gives the answer from before, or the default: the
+// askText asks for the text of an option. Enter gives the earlier answer or, without one, the default: the
 // directory's name as the project's name, and no value for all other options.
 func (w *wizard) askText(ctx context.Context, t *topic, changed bool) error {
 	o, fallback := t.options[0], t.noneLabel()
