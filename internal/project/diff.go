@@ -15,13 +15,13 @@ func (p *Plan) Diff(only string, check bool) string {
 	for _, s := range p.Steps {
 		switch {
 		case IsInternal(s.Path) || s.Path == RecordName || only != "" && s.Path != only:
-		case !s.Guide && (s.State == Unchanged || s.State == ""):
-		case s.Guide && s.Action != Created:
+		case s.Action == Created: // also a guide, which has no state
+			b.WriteString(unified(s.Path, nil, s.data))
+		case s.State == Unchanged || s.State == "":
 		case s.State != Missing && s.Before == "":
 			const why = "it is not a regular file, is too large or cannot be read"
 			fmt.Fprintf(&b, "%s differs, but cannot be compared: %s\n", s.Path, why)
-		case s.Action == Created, s.overwrites(), s.Action == Removed,
-			check && (s.Action == Missing || s.State == Pending):
+		case s.overwrites(), s.Action == Removed, check && (s.Action == Missing || s.State == Pending):
 			b.WriteString(unified(s.Path, s.found, s.data))
 		}
 	}

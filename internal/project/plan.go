@@ -35,7 +35,6 @@ const (
 // exists at the path and what this version writes. Apply carries it out.
 type Step struct {
 	Path   string // relative to the target, with slashes
-	Guide  bool   // see IsGuide
 	Action string // Created to Missing
 	State  string // Unchanged or Missing to Outdated; "" in a new project, and for guides and internal files
 	Why    string // for people: the reason for the action, or ""

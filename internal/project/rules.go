@@ -91,10 +91,9 @@ func (u *updatePlanner) compare(name string, text []byte, found existing) Step {
 	if text == nil {
 		u.plan.leaves = append(u.plan.leaves, name)
 	}
-	s := Step{Path: name, data: text, Guide: IsGuide(name), found: found.data, Before: found.hash}
-	s.isThere = found.at == name
+	s := Step{Path: name, data: text, found: found.data, Before: found.hash, isThere: found.at == name}
 	switch {
-	case s.Guide:
+	case IsGuide(name):
 		s.compareGuide(found)
 	case IsWrittenOnce(name):
 		u.compareWrittenOnce(&s, found)

@@ -87,7 +87,7 @@ func overwriteOption(guides []string) string {
 // warnOfGuides says why guides were kept although they are not this version's, and how to replace them.
 func warnOfGuides(env Env, plan *project.Plan) {
 	for _, s := range plan.Steps {
-		if !s.Guide || s.Action != project.Kept {
+		if !project.IsGuide(s.Path) || s.Action != project.Kept {
 			continue
 		}
 		why := "differs from this version's guide"

@@ -39,7 +39,7 @@ func (p Preview) JSON() any { return report.Joined{p.Config, p.Changes} }
 func (p Preview) Text(page *report.Printer) {
 	if p.plan != nil {
 		for _, s := range p.plan.Steps {
-			if s.Action == project.Kept && !s.Guide && isShown(s) {
+			if s.Action == project.Kept && !project.IsGuide(s.Path) && isShown(s) {
 				page.Note("would keep: %s", s.Path)
 			}
 		}

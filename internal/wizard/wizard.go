@@ -145,7 +145,7 @@ func (w *wizard) offerGuides(ctx context.Context, plan *project.Plan) error {
 	w.terminal.Back = false
 	kept := 0 // guides that differ
 	for _, s := range plan.Steps {
-		if !s.Guide || s.Action != project.Kept {
+		if !project.IsGuide(s.Path) || s.Action != project.Kept {
 			continue
 		}
 		kept++
