@@ -85,7 +85,7 @@ func greetTree() *Command {
 		},
 	}
 	return WithPages(fstest.MapFS{
-		"help/tool.txt":    {Data: []byte("tool greets.\n\n{commands}\n{topics}")},
+		"help/tool.txt":    {Data: []byte("tool greets.\n\n{commands}\n\n{topics}\n")},
 		"help/greet.txt":   {Data: []byte("Greet somebody.\n\n{options}\n")},
 		"help/weather.txt": {Data: []byte("It rains.\n")},
 	}, root)
@@ -129,7 +129,7 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 			"only the last value counts\nerror: NAME: missing\n"},
 		{line: "greet", code: 2, stderr: "error: NAME: missing\n"},
 		{line: "greet a b", code: 2, stderr: "error: tool greet takes at most 1 argument, got 2\n"},
-		{line: "", code: 2, stderr: "tool greets.\n"},
+		{line: "", code: 2, stderr: toolPage},
 		{line: "--json", code: 2, stderr: "error: missing command (greet); see `tool --help`\n"},
 		{line: "gret", code: 2, stderr: "error: unknown command \"gret\" (did you mean `tool greet`?); " +
 			"see `tool --help`\n"},
@@ -250,14 +250,14 @@ func TestHelpPage(t *testing.T) {
 	}
 }
 
+const toolPage = "tool greets.\n\n" +
+	"  greet      greet somebody\n" +
+	"  help       print help for a command or a topic\n\n" +
+	"  weather    it rains\n"
+
 // The page above a command has the first line of its page.
 func TestListsOfCommands(t *testing.T) {
-	stdout, _, _ := runTool("--help")
-	const want = "tool greets.\n\n" +
-		"  greet      greet somebody\n" +
-		"  help       print help for a command or a topic\n\n" +
-		"  weather    it rains\n"
-	if stdout != want {
+	if stdout, _, _ := runTool("--help"); stdout != toolPage {
 		t.Errorf("%q", stdout)
 	}
 }

@@ -662,7 +662,7 @@ func TestGuidesInAnUpdate(t *testing.T) {
 	if !slices.Equal(kept, []string{"AGENTS.md"}) || !slices.Equal(created, []string{"AGENT_IMPORT.md"}) {
 		t.Errorf("kept %q, created %q", kept, created)
 	}
-	const patch = "--- /dev/null\n+++ b/AGENT_IMPORT.md\n@@ -0,0 +1 @@\n+new\n"
+	const patch = "--- /dev/null\n+++ b/AGENT_IMPORT.md\n@@ -0,0 +1,1 @@\n+new\n"
 	if diff := p.Diff("", false); diff != patch {
 		t.Errorf("%q", diff)
 	}

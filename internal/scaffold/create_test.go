@@ -102,8 +102,8 @@ func TestCommandLine(t *testing.T) {
 	custom.CatalogDir = "c d"
 	file := &ConfigFile{Path: "a b.json"}
 	for _, c := range []struct {
-		job interface{ CommandLine(Env) string }
-		env Env
+		job  interface{ CommandLine(Env) string }
+		env  Env
 		want string
 	}{
 		{
