@@ -216,8 +216,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 	parallel(t)
 
 	for _, c := range hintCases() {
-		s := cloudtest.Bare(t, "vbot/"+version)
-		s.Keep("app", "us-west", "ready", "API_KEY")
+		s := cloudtest.NewLenient(t, "vbot/"+version)
+		s.Put("app", "us-west", "ready", "API_KEY")
 		if strings.Contains(c.args, "--wait") {
 			s.Statuses = []string{"pending"}
 		}

@@ -172,8 +172,8 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 // Run finds out which job the options ask for, and runs it.
 func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	for _, arg := range env.Args {
-		if fault := report.AssignmentFault(arg); fault != "" {
-			return nil, report.Usagef("the directory: %s", fault)
+		if err := report.CheckFileName(arg); err != nil {
+			return nil, report.Usagef("the directory: %v", err)
 		}
 	}
 	if len(env.Args) > 1 {
@@ -491,9 +491,7 @@ func openCatalog(env *cli.Env, dir string) (*catalog.Catalog, error) {
 		return c, nil
 	}
 	path, err := env.Expand(dir)
-	if fault := report.AssignmentFault(dir); fault != "" {
-		err = errors.New(fault)
-	}
+	err = cmp.Or(report.CheckFileName(dir), err)
 	if err != nil {
 		return nil, report.One(report.InvalidConfig, strings.TrimPrefix(source, "--"), source, "%v", err)
 	}

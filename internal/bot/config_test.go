@@ -204,7 +204,7 @@ func TestTextOfAConfigurationFile(t *testing.T) {
 		"{'mode': 'cascade'}":                   "bot.json:1:2: JSON strings need double quotes",
 		"mode: cascade\n":                       "bot.json:1:1: expected a JSON object: {...}",
 		"\nmode = \"cascade\"":                  "bot.json:2:1: expected a JSON object: {...}",
-		strings.Repeat("[", 20_000):             "bot.json:1:10001: too many brackets in brackets",
+		strings.Repeat("[", 20_000):             "bot.json:1:10001: invalid character '[' exceeded max depth",
 		"{\"config\": {\"mode\": \"cascade\"}}": "bot.json:1:2: unknown key \"config\"; pass its value alone",
 		"{\"$schema\": \"http://x/#'\"}":        "",
 	} {

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -77,23 +78,23 @@ type Arg struct {
 	Name     string // as problems name it: "key"
 	Optional bool
 	Repeated bool // the last one: it may be given several times
-	// Check returns what is wrong with the argument, or ""; nil if it may have any value but "". Messages
+	// Check returns an error if the argument is invalid. It may be nil: then any value but "" is valid. Errors
 	// never repeat an argument, which may be a misplaced secret.
-	Check func(text string) string
+	Check func(text string) error
 }
 
-// fault returns what is wrong with a text that was given for the argument, or "".
-func (a Arg) fault(text string) string {
+// check checks a text that was given for the argument.
+func (a Arg) check(text string) error {
 	switch {
 	case text == "":
-		return "must not be empty"
+		return errors.New("must not be empty")
 	case a.Check != nil:
 		return a.Check(text)
 	}
-	return ""
+	return nil
 }
 
-// check returns what is wrong with the arguments. command is the command as typed.
+// check returns the problems with the arguments. command is the command as typed.
 func (a Args) check(command string, args []string) (problems report.Problems) {
 	isRepeated := false
 	for i, arg := range a.Named {
@@ -110,8 +111,8 @@ func (a Args) check(command string, args []string) (problems report.Problems) {
 			if len(given) > 1 {
 				where += fmt.Sprintf(" %d", n+1)
 			}
-			if fault := arg.fault(text); fault != "" {
-				problems.Add(arg.Name, where, "%s", fault)
+			if err := arg.check(text); err != nil {
+				problems.Add(arg.Name, where, "%v", err)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"io"
 	"slices"
@@ -58,8 +59,8 @@ type Option struct {
 	Once string `json:"-"`
 	// Required says that the option must be given.
 	Required bool `json:"-"`
-	// Check returns what is wrong with the last value, or ""; nil if any value is right.
-	Check func(text string) string `json:"-"`
+	// Check returns an error if the last value is invalid. It may be nil: then any value is valid.
+	Check func(text string) error `json:"-"`
 	// Complete returns the values of the option that begin with typed; it may be nil.
 	Complete func(e *Env, typed string) []string `json:"-"`
 	// Allowed returns its values if they are fixed, and a line for people that lists them; it may be nil.
@@ -75,8 +76,8 @@ type value struct {
 	option     *Option
 	put        func(text string) error
 	standalone bool // the value may be left out, and is given only as --x=v
-	// fault says what is wrong with a text that put refuses; nil if Allowed lists what it takes.
-	fault func(text string) string
+	// check returns the error for a text that put refuses. It may be nil if Allowed lists the valid ones.
+	check func(text string) error
 	// recognize is for a value that was typed after a space: it returns the value that next means, or "" if
 	// next is an argument. It may be nil unless standalone.
 	recognize func(next string) string
@@ -143,7 +144,7 @@ func (f *Flags) Func(names, placeholder, about string, put func(text string)) *O
 func boolean(on bool, put func(bool)) value {
 	return value{
 		standalone: true,
-		fault:      func(string) string { return "must be true or false" },
+		check:      func(string) error { return errors.New("must be true or false") },
 		recognize:  truth,
 		put: func(text string) error {
 			isTrue, err := strconv.ParseBool(text)
@@ -200,8 +201,8 @@ type OptionalValueFlag struct {
 	Name, Placeholder, About string
 
 	Put func(text string) error // gets "true" if there is no value
-	// Fault says what is wrong with a text that Put refuses; nil if Allowed lists what it takes.
-	Fault func(text string) string
+	// Check returns the error for a text that Put refuses. It may be nil if Allowed lists the valid ones.
+	Check func(text string) error
 	// Recognize is for a value that was typed after a space by mistake: it returns the value that the word
 	// means, or "" if the word is an argument.
 	Recognize func(word string) string
@@ -212,7 +213,7 @@ func (f *Flags) OptionalValue(o OptionalValueFlag) *Option {
 	return f.add(o.Name, o.Placeholder, o.About, value{
 		put:        o.Put,
 		standalone: true,
-		fault:      o.Fault,
+		check:      o.Check,
 		recognize:  func(next string) string { return cmp.Or(o.Recognize(next), truth(next)) },
 	})
 }
@@ -231,7 +232,7 @@ func (f *Flags) EarlyExit(names, about string, do RunnerFunc) *Option {
 // SetEarlyExit sets what runs instead of the command; nil for the command itself.
 func (f *Flags) SetEarlyExit(do RunnerFunc) { f.earlyExit = do }
 
-// check returns what is wrong with the options that were given, and which ones are missing, sorted by
+// check returns the problems with the options that were given, and with those that are missing, sorted by
 // name. The parser has already refused what it cannot read.
 func (f *Flags) check() (problems report.Problems) {
 	byName := func(a, b *Option) int { return strings.Compare(a.Key, b.Key) }
@@ -241,8 +242,8 @@ func (f *Flags) check() (problems report.Problems) {
 		case !isGiven && o.Required:
 			problems.Add(o.Key, o.long(), "missing").Usage = true
 		case isGiven && o.Check != nil:
-			if fault := o.Check(text); fault != "" {
-				problems.Add(o.Key, o.long(), "%s", fault)
+			if err := o.Check(text); err != nil {
+				problems.Add(o.Key, o.long(), "%v", err)
 			}
 		}
 	}

@@ -103,15 +103,15 @@ func (f *Flags) parseOption(name string, v value, args []string) (taken int, pro
 	if typed == "" && isPath && !isLeftOut { // Path would return Env.Dir
 		return taken, refuse("missing value")
 	}
-	if fault := report.AssignmentFault(typed); fault != "" && o.Placeholder == "FILE" {
-		return taken, refuse(fault)
+	if err := report.CheckFileName(typed); err != nil && o.Placeholder == "FILE" {
+		return taken, refuse(err.Error())
 	}
 	if f.set.Parse(args[:taken]) == nil {
 		return taken, f.checkRepeated(o, typed)
 	}
 	f.json = f.json || name == "json" // a caller that misspells its value still expects JSON
-	if v.fault != nil {
-		return taken, refuse(v.fault(typed))
+	if v.check != nil {
+		return taken, refuse(v.check(typed).Error())
 	}
 	all, _ := o.Allowed()
 	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))

@@ -155,7 +155,7 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 		inv.root.New(flags) // --version works everywhere
 	}
 	printJSON := boolean(true, func(on bool) { flags.json = on })
-	printJSON.fault = func(string) string { return "takes no list of fields; it prints all" }
+	printJSON.check = func(string) error { return errors.New("takes no list of fields; it prints all") }
 	asJSON := flags.add("json", "", "print the result as JSON", printJSON)
 	flags.addName(asJSON, "no-json", boolean(false, func(on bool) { flags.json = on }))
 	noInput := flags.add("no-input", "", "never ask", boolean(true, func(on bool) { flags.noInput = on }))

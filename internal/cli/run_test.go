@@ -43,13 +43,13 @@ func (r *greetRun) Run(_ context.Context, e *Env) (report.Result, error) {
 	return nil, errors.New(r.fail)
 }
 
-// unless returns a check that refuses one word.
-func unless(word, fault string) func(string) string {
-	return func(text string) string {
+// allExcept returns a check that fails with the message for one word.
+func allExcept(word, message string) func(string) error {
+	return func(text string) error {
 		if text == word {
-			return fault
+			return errors.New(message)
 		}
-		return ""
+		return nil
 	}
 }
 
@@ -58,7 +58,7 @@ func greetTree() *Command {
 	newGreet := func(f *Flags) Runner {
 		r := &greetRun{}
 		f.String("f fail", "WHY", "fail for this reason", &r.fail)
-		f.String("mood", "WORD", "be in this mood", &r.mood).Check = unless("odd", "is no mood")
+		f.String("mood", "WORD", "be in this mood", &r.mood).Check = allExcept("odd", "is no mood")
 		f.Ignored("no-bow", "nobody bows")
 		return r
 	}
@@ -76,7 +76,7 @@ func greetTree() *Command {
 				Name: "greet",
 				New:  newGreet,
 				Args: Args{
-					Named: []Arg{{Name: "name", Check: unless("nobody", "is nobody")}},
+					Named: []Arg{{Name: "name", Check: allExcept("nobody", "is nobody")}},
 					Words: []string{"world", AnyDir},
 				},
 				Results: Results{"": greeting{}, "late": greeting{}},

@@ -1,5 +1,5 @@
-// Package report has the messages of vbot: failures with their codes, problems, and text and
-// JSON that are safe to print. Only Printer prints.
+// Package report has the failures of commands with their codes, the problems of a command line or a file, and
+// text and JSON that are safe to print. Only Printer prints.
 package report
 
 import (
@@ -35,18 +35,18 @@ var codes = []string{
 	Unavailable, Timeout, Partial, Differs, Failed,
 }
 
-// A Failure is the error of a command, with a code for scripts and text for people. All its fields are
-// set where it is created; a function that wraps it copies them, as Reword does.
+// A Failure is the error of a command, with a code for scripts and text for people. Its fields are set where
+// it is created; a function that wraps it copies them, as Reword does.
 type Failure struct {
-	Code       string // one of the codes above
-	Message    string // "" if the problems say everything
-	Effect     string // what the run has changed, such as "nothing was written"; ends the message; or ""
-	Problems   Problems
-	Hint       string // what to do next; printed last
-	Retryable  bool   // the same command may succeed later
-	HTTPStatus int    // of the API's response; 0 if there was none
-	Unsure     bool   // what failed may have taken effect nevertheless
-	Err        error  // the cause, or nil
+	Code         string // one of the codes above
+	Message      string // "" if the problems say everything
+	Effect       string // what the run has changed, such as "nothing was written"; ends the message; or ""
+	Problems     Problems
+	Hint         string // what to do next; printed last
+	Retryable    bool   // the same command may succeed later
+	HTTPStatus   int    // of the API's response; 0 if there was none
+	MaybeApplied bool   // what failed may have taken effect nevertheless
+	Err          error  // the cause, or nil
 }
 
 // A Problem is one mistake, shown as one line of text.
@@ -81,7 +81,7 @@ func (p *Problems) AddAt(at Place, field, format string, args ...any) *Problem {
 }
 
 // Err returns the failure with these problems, nil if there are none. Its code is Usage if all of them are
-// about usage, else InvalidConfig; the former come first. Its hint is that of the first problem with one.
+// about usage, else InvalidConfig. Problems about usage come first. The hint is the first one of a problem.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -113,8 +113,8 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Text returns the text for people: the message, if there is one, and the problems below it. It begins
-// with "error:", unless the person declined or interrupted, which is not an error.
+// Text returns the text for people: the message, if there is one, the problems, and the hint. It begins with
+// "error:", unless a person declined or interrupted the command.
 func (f *Failure) Text(colour bool) string {
 	start := "error: "
 	if f.Code == Declined || f.Code == Interrupted {
@@ -247,8 +247,8 @@ func IOError(attempt string, err error) *Failure {
 	return &Failure{Code: IO, Message: fmt.Sprintf("%s: %v", attempt, Cause(err)), Err: err}
 }
 
-// Cancelled returns the failure of a run that a person ended before it changed anything.
-// code is Declined or Interrupted; done is a word for the change, such as "written".
+// Cancelled returns the failure of a run that a person ended before it changed anything. code is Declined or
+// Interrupted; done is the participle of the change, such as "written".
 func Cancelled(code, done string) *Failure {
 	effect := "nothing was " + done
 	return &Failure{Code: code, Message: "cancelled", Effect: effect, Retryable: code == Interrupted}

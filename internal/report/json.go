@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -98,17 +97,17 @@ type Member struct {
 	ValueAt int // where the value begins, in bytes
 }
 
-// Faults that are found before the syntax is checked.
+// Messages about the syntax of a file.
 const (
 	UTF16         = "the file is UTF-16; save it as UTF-8"
 	MergeConflict = "this merge conflict is not resolved"
 	notAnObject   = "expected a JSON object: {...}"
 )
 
-// Members returns the members of the JSON object in data, in order. (encoding/json by itself silently accepts
-// duplicate keys, and keys in another letter case.) An error says what is wrong with data; at is where, in
-// bytes. Errors that quote data are of the type *json.SyntaxError. If data begins with a valid object and only
-// the text after it is wrong, the members are returned as well.
+// Members returns the members of the JSON object in data, in order. (encoding/json by itself silently
+// accepts duplicate keys, and keys in another letter case.) An error says what is wrong with data; at is
+// where, in bytes. Errors that quote data are of the type *json.SyntaxError. If data begins with a valid
+// object and only the text after it is wrong, the members are returned as well.
 func Members(data []byte) (members []Member, at int, err error) {
 	if at, err = checkSyntax(data); err != nil {
 		return nil, at, err
@@ -163,15 +162,13 @@ func checkSyntax(data []byte) (at int, err error) {
 		return at, errors.New("JSON has no comments; remove this one")
 	case begins("'"):
 		return at, errors.New("JSON strings need double quotes")
-	case strings.Contains(syntax.Error(), "max depth"): // encoding/json has no other sign of it
-		return at, errors.New("too many brackets in brackets")
 	case len(before) == 0:
 		return at, errors.New(notAnObject)
 	}
 	return at, syntax
 }
 
-// A Place is a character of a file.
+// A Place is a position in a file.
 type Place struct {
 	File         string // its name for messages
 	Line, Column int    // from 1

@@ -30,7 +30,7 @@ func TestMembersOfWhatIsNoObject(t *testing.T) {
 		{"{\n", "/* a comment */}", "JSON has no comments; remove this one"},
 		{"{", "'a': 1}", "JSON strings need double quotes"},
 		{"{\"a\": ", "yes}", "invalid character 'y' looking for beginning of value"},
-		{strings.Repeat("[", 10000), "[", "too many brackets in brackets"},
+		{strings.Repeat("[", 10000), "[", "invalid character '[' exceeded max depth"},
 		{"{\"a\": 1} ", "{}", "unexpected text after the JSON object"},
 	} {
 		_, at, err := Members([]byte(c.before + c.rest))
@@ -40,8 +40,8 @@ func TestMembersOfWhatIsNoObject(t *testing.T) {
 		if err == nil || err.Error() != c.want || at != len(c.before) {
 			t.Errorf("%.40q: %v, at %d; want %s, at %d", c.before+c.rest, err, at, c.want, len(c.before))
 		}
-		_, quotes := errors.AsType[*json.SyntaxError](err)
-		if quotes != strings.HasPrefix(c.want, "invalid character") {
+		_, isSyntaxError := errors.AsType[*json.SyntaxError](err)
+		if isSyntaxError != strings.HasPrefix(c.want, "invalid character") {
 			t.Errorf("%.40q: the error has the type %T", c.before+c.rest, err)
 		}
 	}

@@ -130,9 +130,9 @@ func Cause(err error) error {
 	return err
 }
 
-// AssignmentFault returns what is wrong with name in the place of a file name, or "". It refuses what looks
-// like KEY=VALUE, because a message that repeats it would show the value.
-func AssignmentFault(name string) string {
+// CheckFileName returns an error if the name of a file or directory looks like KEY=VALUE: a message that
+// repeats the name would show the value.
+func CheckFileName(name string) error {
 	key, _, isAssignment := strings.Cut(strings.TrimPrefix(name, "export "), "=")
 	isSpecial := func(r rune) bool {
 		isLetter := r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
@@ -140,7 +140,8 @@ func AssignmentFault(name string) string {
 	}
 	key = strings.TrimSpace(key)
 	if !isAssignment || key == "" || strings.ContainsFunc(key, isSpecial) {
-		return ""
+		return nil
 	}
-	return "expected the name of a file or directory, got KEY=VALUE; if it is a name, write ./ before it"
+	return errors.New("expected the name of a file or directory, got KEY=VALUE; " +
+		"if it is a name, write ./ before it")
 }

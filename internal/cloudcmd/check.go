@@ -1,4 +1,4 @@
-package secrets
+package cloudcmd
 
 import (
 	"context"
@@ -18,8 +18,8 @@ type Check struct {
 	Exact     bool  // fail for extra keys, too
 }
 
-// A Comparison is the JSON of check.
-type Comparison struct {
+// A CheckResult is the JSON of check.
+type CheckResult struct {
 	Name string `json:"name" about:"name of the set"`
 	Place
 	Status  report.OrNull `json:"status" about:"ready, pending, failed, or another word of the API"`
@@ -27,14 +27,13 @@ type Comparison struct {
 	Extra   []string      `json:"extra" about:"keys that only the set has, sorted"`
 	LeftOut []string      `json:"left_out" about:"keys without a value that --skip-empty left out"`
 
-	set   string // the set, for messages
-	files []string
-	err   error // the failure of Run
+	files []string // their names
+	exact bool     // extra keys are a difference, too
 }
 
-// Run fails with report.Differs for keys that are missing and, if it is exact, for extra ones; otherwise
-// with report.Failed if the set's status is failed. With both failures, it also returns the comparison.
-func (c Check) Run(ctx context.Context, api *cloud.Client) (*Comparison, error) {
+// Run returns a *CheckResult. The error has code report.Differs if keys differ, else report.Failed if the
+// status of the set is failed; the result is returned with either of them.
+func (c *Check) Run(ctx context.Context, api *cloud.Client) (report.Result, error) {
 	set, err := getSet(ctx, api, c.Name)
 	if err != nil {
 		return nil, err
@@ -42,15 +41,15 @@ func (c Check) Run(ctx context.Context, api *cloud.Client) (*Comparison, error) 
 	if set.Source == cloud.SourceReferenced {
 		return nil, referencedError(api, c.Name)
 	}
-	out := &Comparison{
+	out := &CheckResult{
 		Name:    c.Name,
 		Place:   placeIn(api, set.Region),
 		Status:  report.OrNull(set.Status),
 		Missing: []string{},
 		Extra:   append([]string{}, set.Keys...),
 		LeftOut: []string{},
-		set:     "secret set " + c.Name + " of " + location(api, ""),
 		files:   c.Pairs.files,
+		exact:   c.Exact,
 	}
 	for _, p := range c.Pairs.List {
 		out.Extra = slices.DeleteFunc(out.Extra, func(key string) bool { return key == p.Key })
@@ -62,42 +61,48 @@ func (c Check) Run(ctx context.Context, api *cloud.Client) (*Comparison, error) 
 		}
 	}
 	slices.Sort(out.Missing)
-	isFailed := set.Status == cloud.StatusFailed
-	out.err = out.differences(api, c.Exact)
-	switch {
-	case isFailed && out.err == nil:
-		out.err = api.Errorf(report.Failed, "%s has all keys, but %s", out.set, set.Failed())
-	case isFailed:
-		api.Warn("status", "", "%s: %s", c.Name, set.Failed())
+	if out.differs() {
+		if out.isFailed() {
+			api.Warn("status", "", "%s: %s", c.Name, set.FailedText())
+		}
+		return out, api.Errorf(report.Differs, "%s", out.differences())
 	}
-	return out, out.err
+	if out.isFailed() {
+		return out, api.Errorf(report.Failed, "%s has all keys, but %s", out.set(), set.FailedText())
+	}
+	return out, nil
 }
 
-// differences returns the failure that names the keys that differ, or nil.
-func (c *Comparison) differences(api *cloud.Client, exact bool) error {
+func (c *CheckResult) differs() bool  { return len(c.Missing) > 0 || c.exact && len(c.Extra) > 0 }
+func (c *CheckResult) isFailed() bool { return c.Status == cloud.StatusFailed }
+
+// set returns the set for messages: "secret set app of organization acme".
+func (c *CheckResult) set() string {
+	return "secret set " + c.Name + " of " + Place{Organization: c.Organization}.label()
+}
+
+// differences returns a sentence that names the keys that differ.
+func (c *CheckResult) differences() string {
 	files := strings.Join(c.files, " and ")
 	has, lack := "has", "lacks"
 	if len(c.files) > 1 {
 		has, lack = "have", "lack"
 	}
-	var faults []string
+	var clauses []string
 	if len(c.Missing) > 0 {
-		fault := fmt.Sprintf("lacks %s, which %s %s", strings.Join(c.Missing, ", "), files, has)
-		faults = append(faults, fault)
+		keys := strings.Join(c.Missing, ", ")
+		clauses = append(clauses, fmt.Sprintf("lacks %s, which %s %s", keys, files, has))
 	}
-	if len(c.Extra) > 0 && exact {
-		fault := fmt.Sprintf("has %s, which %s %s", strings.Join(c.Extra, ", "), files, lack)
-		faults = append(faults, fault)
+	if len(c.Extra) > 0 && c.exact {
+		keys := strings.Join(c.Extra, ", ")
+		clauses = append(clauses, fmt.Sprintf("has %s, which %s %s", keys, files, lack))
 	}
-	if faults == nil {
-		return nil
-	}
-	return api.Errorf(report.Differs, "%s %s", c.set, strings.Join(faults, "; it "))
+	return c.set() + " " + strings.Join(clauses, "; it ")
 }
 
-// Text prints a table of the keys that differ, unless the comparison failed for another reason.
-func (c *Comparison) Text(out *report.Printer) {
-	if c.err != nil && !report.HasCode(c.err, report.Differs) {
+// Text prints a table of the keys that only one side has. If only the status is wrong, the failure says so.
+func (c *CheckResult) Text(out *report.Printer) {
+	if c.isFailed() && !c.differs() {
 		return
 	}
 	var table strings.Builder
@@ -109,7 +114,7 @@ func (c *Comparison) Text(out *report.Printer) {
 		table.WriteString(key + "\textra\n")
 	}
 	out.PrintColumns(table.String())
-	if c.err == nil {
-		out.Note("%s has all keys of %s", c.set, strings.Join(c.files, " and "))
+	if !c.differs() {
+		out.Note("%s has all keys of %s", c.set(), strings.Join(c.files, " and "))
 	}
 }

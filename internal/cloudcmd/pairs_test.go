@@ -1,4 +1,4 @@
-package secrets
+package cloudcmd
 
 import (
 	"slices"
@@ -10,7 +10,7 @@ import (
 
 // collect collects the pairs of a file and of arguments, and returns them as KEY=VALUE with all that is
 // wrong, a line each.
-func collect(file string, mayAsk bool, arguments ...string) (pairs, faults []string) {
+func collect(file string, mayAsk bool, arguments ...string) (pairs, errs []string) {
 	p := &Pairs{
 		MayAsk: mayAsk,
 		IsFile: func(word string) bool { return word == "my.env" },
@@ -24,15 +24,15 @@ func collect(file string, mayAsk bool, arguments ...string) (pairs, faults []str
 		pairs = append(pairs, pair.Key+"="+pair.Value.Reveal())
 	}
 	for _, problem := range problems {
-		faults = append(faults, problem.Line())
+		errs = append(errs, problem.Line())
 	}
-	return pairs, faults
+	return pairs, errs
 }
 
 func TestPairsOfFileAndArguments(t *testing.T) {
 	for _, c := range []struct {
 		name, file, arguments string
-		want                  string // pairs and faults
+		want                  string // pairs and errs
 	}{
 		{name: "several arguments", arguments: "A=1 B=2", want: "A=1 B=2"},
 		{name: "a value with a =", arguments: "A=1=2 B=", want: "A=1=2 | pair 2: the value is empty"},
@@ -52,10 +52,10 @@ func TestPairsOfFileAndArguments(t *testing.T) {
 			want:      "A=1 | pair 2: is a file; to read pairs from it: --file FILE",
 		},
 	} {
-		pairs, faults := collect(c.file, true, strings.Fields(c.arguments)...)
+		pairs, errs := collect(c.file, true, strings.Fields(c.arguments)...)
 		got := strings.Join(pairs, " ")
-		if faults != nil {
-			got += " | " + strings.Join(faults, " | ")
+		if errs != nil {
+			got += " | " + strings.Join(errs, " | ")
 		}
 		if got != c.want {
 			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
@@ -110,9 +110,9 @@ func TestPairsOfSeveralFiles(t *testing.T) {
 }
 
 func TestValueThatCannotBeAskedFor(t *testing.T) {
-	_, faults := collect("", false, "A", "B=2")
+	_, errs := collect("", false, "A", "B=2")
 	const want = "pair 1: no value, and vbot cannot ask for one; use --file - or KEY=VALUE"
-	if !slices.Equal(faults, []string{want}) {
-		t.Errorf("%q", faults)
+	if !slices.Equal(errs, []string{want}) {
+		t.Errorf("%q", errs)
 	}
 }

@@ -1,4 +1,4 @@
-package secrets
+package cloudcmd
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 
 const userAgent = "vbot/test"
 
-// connect returns a client of the stand-in, and what the client noted so far.
-func connect(t *testing.T, s *cloudtest.Standin) (*cloud.Client, *[]string) {
+// connect returns a client of the fake, and what the client noted so far.
+func connect(t *testing.T, s *cloudtest.Fake) (*cloud.Client, *[]string) {
 	t.Helper()
 	env := map[string]string{}
 	for _, pair := range s.Env() {
@@ -52,12 +52,24 @@ func (w *noteWriter) Write(note []byte) (int, error) {
 	return len(note), nil
 }
 
-// pair is a pair of a set, with its value.
+// A command is a command that calls the API.
+type command interface {
+	Run(ctx context.Context, api *cloud.Client) (report.Result, error)
+}
+
+// run runs a command, which returns a result of type *T or, with an error, perhaps none.
+func run[T any](ctx context.Context, api *cloud.Client, c command) (*T, error) {
+	result, err := c.Run(ctx, api)
+	out, _ := any(result).(*T)
+	return out, err
+}
+
+// pair returns a pair of a secret set.
 func pair(key, value string) secret.Pair {
 	return secret.Pair{Key: key, Value: secret.New(value)}
 }
 
-// asJSON is what --json prints of a result.
+// asJSON returns a result as --json prints it.
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	data, err := json.Marshal(v)
@@ -67,7 +79,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(data)
 }
 
-// asText is what people read of a result: stdout, and then stderr.
+// asText returns a result as people read it: stdout, and then stderr.
 func asText(r report.Result) string {
 	var stdout, stderr strings.Builder
 	r.Text(&report.Printer{Stdout: &stdout, Stderr: &stderr})
@@ -76,14 +88,14 @@ func asText(r report.Result) string {
 
 func TestSetStoresPairsAndPrunesOthers(t *testing.T) {
 	s := cloudtest.New(t, userAgent)
-	s.Keep("app", "us-west", "ready", "A", "B", "C")
-	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/B")
+	s.Put("app", "us-west", "ready", "A", "B", "C")
+	s.Expect("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/B")
 	api, _ := connect(t, s)
-	result, err := Set{
+	result, err := run[SetResult](t.Context(), api, &Set{
 		Name:  "app",
 		Pairs: Pairs{List: []secret.Pair{pair("A", "1"), pair("D", "2")}, LeftOut: []string{"C"}},
 		Prune: true,
-	}.Run(context.Background(), api)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,19 +119,19 @@ func TestSetStoresPairsAndPrunesOthers(t *testing.T) {
 }
 
 func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
-	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app")
-	s.Keep("app", "us-west", "ready", "A")
+	s := cloudtest.New(t, userAgent).Expect("GET ~/secrets/app")
+	s.Put("app", "us-west", "ready", "A")
 	api, _ := connect(t, s)
 	no := errors.New("no")
 	asked := ""
-	result, err := Set{
+	result, err := run[SetResult](t.Context(), api, &Set{
 		Name:  "app",
 		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Confirm: func(_ context.Context, summary, question string) error {
 			asked = summary + "\n" + question
 			return no
 		},
-	}.Run(context.Background(), api)
+	})
 	if result != nil || err != no {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -134,7 +146,7 @@ func TestSetThatIsDeclinedStoresNothing(t *testing.T) {
 // sends no request for that.
 func TestNameThatIsNearlyAnothers(t *testing.T) {
 	yes := func(context.Context, string, string) error { return nil }
-	set := Set{Name: "app-secret", Pairs: Pairs{List: []secret.Pair{pair("A", "1")}}}
+	set := &Set{Name: "app-secret", Pairs: Pairs{List: []secret.Pair{pair("A", "1")}}}
 	for _, c := range []struct {
 		confirm Confirm
 		wanted  []string
@@ -153,14 +165,14 @@ func TestNameThatIsNearlyAnothers(t *testing.T) {
 			hangs:   true,
 		},
 	} {
-		s := cloudtest.New(t, userAgent).Want(c.wanted...)
-		s.Keep("app-secrets", "us-west", "ready", "A")
+		s := cloudtest.New(t, userAgent).Expect(c.wanted...)
+		s.Put("app-secrets", "us-west", "ready", "A")
 		if c.hangs {
-			s.Misbehave("GET", cloudtest.Right, s.Clock.Hang(maxHint))
+			s.FailNext("GET", cloudtest.Succeed, s.Clock.Hang(maxHint))
 		}
 		api, notes := connect(t, s)
 		set.Confirm = c.confirm
-		if _, err := set.Run(context.Background(), api); err != nil || !slices.Equal(*notes, c.notes) {
+		if _, err := set.Run(t.Context(), api); err != nil || !slices.Equal(*notes, c.notes) {
 			t.Errorf("%v, %q, want %q", err, *notes, c.notes)
 		}
 		if took := s.Clock.Time.Sub(time.Unix(1e9, 0)); took > maxHint+time.Millisecond {
@@ -171,15 +183,15 @@ func TestNameThatIsNearlyAnothers(t *testing.T) {
 
 func TestSetSaysWhatBecameOfEachKey(t *testing.T) {
 	s := cloudtest.New(t, userAgent)
-	s.Keep("app", "us-west", "ready", "A", "B", "C")
-	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/B")
-	s.Misbehave("DELETE", cloudtest.Status(403, "FORBIDDEN", "No"))
+	s.Put("app", "us-west", "ready", "A", "B", "C")
+	s.Expect("GET ~/secrets/app", "PUT ~/secrets/app", "DELETE ~/secrets/app/B")
+	s.FailNext("DELETE", cloudtest.Status(403, "FORBIDDEN", "No"))
 	api, _ := connect(t, s)
-	result, err := Set{
+	result, err := run[SetResult](t.Context(), api, &Set{
 		Name:  "app",
 		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Prune: true,
-	}.Run(context.Background(), api)
+	})
 	if f := report.As(err); f.Code != report.Partial || f.Problems[0].Line() != "B: failed" {
 		t.Errorf("%+v", f)
 	}
@@ -195,15 +207,15 @@ func TestSetSaysWhatBecameOfEachKey(t *testing.T) {
 
 func TestSetWaitsUntilTheSetIsReady(t *testing.T) {
 	s := cloudtest.New(t, userAgent)
-	s.Keep("app", "us-west", "ready", "A")
-	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
+	s.Put("app", "us-west", "ready", "A")
+	s.Expect("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
 	s.Statuses = []string{"ready", "pending", "ready"}
 	api, notes := connect(t, s)
-	result, err := Set{
+	result, err := run[SetResult](t.Context(), api, &Set{
 		Name:  "app",
 		Pairs: Pairs{List: []secret.Pair{pair("A", "1")}},
 		Wait:  time.Minute,
-	}.Run(context.Background(), api)
+	})
 	if err != nil || result.Status != "ready" {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -216,16 +228,16 @@ func TestSetWaitsUntilTheSetIsReady(t *testing.T) {
 
 func TestRemoveOfWhatIsNotThere(t *testing.T) {
 	s := cloudtest.New(t, userAgent)
-	s.Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets")
-	s.Want("GET ~/secrets/app", "GET ~/secrets")
+	s.Expect("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets")
+	s.Expect("GET ~/secrets/app", "GET ~/secrets")
 	api, _ := connect(t, s)
-	unset := Remove{Names: []string{"app"}, Keys: []string{"A"}, IfExists: true}
-	result, err := unset.Run(context.Background(), api)
+	unset := &Remove{Names: []string{"app"}, Keys: []string{"A"}, IfExists: true}
+	result, err := run[RemoveResult](t.Context(), api, unset)
 	const nothing = "nothing to do: no secret set app in organization acme\n"
 	if err != nil || result.Deleted || asText(result) != nothing {
 		t.Errorf("%+v, %v", result, err)
 	}
-	result, err = Remove{Names: []string{"app"}}.Run(context.Background(), api)
+	result, err = run[RemoveResult](t.Context(), api, &Remove{Names: []string{"app"}})
 	if result != nil || !report.HasCode(err, report.NotFound) {
 		t.Errorf("%+v, %v", result, err)
 	}
@@ -235,18 +247,18 @@ func TestRemoveOfWhatIsNotThere(t *testing.T) {
 func TestRemoveOfSeveral(t *testing.T) {
 	s := cloudtest.New(t, userAgent)
 	for _, name := range []string{"a", "b", "c"} {
-		s.Keep(name, "us-west", "ready", "A")
+		s.Put(name, "us-west", "ready", "A")
 	}
-	s.Want("GET ~/secrets/a", "GET ~/secrets/x", "GET ~/secrets", "GET ~/secrets/c")
-	s.Want("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c")
-	s.Want("DELETE ~/secrets/a", "DELETE ~/secrets/b")
+	s.Expect("GET ~/secrets/a", "GET ~/secrets/x", "GET ~/secrets", "GET ~/secrets/c")
+	s.Expect("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c")
+	s.Expect("DELETE ~/secrets/a", "DELETE ~/secrets/b")
 	api, _ := connect(t, s)
-	result, err := Remove{Names: []string{"a", "x", "c"}}.Run(context.Background(), api)
+	result, err := run[RemoveResult](t.Context(), api, &Remove{Names: []string{"a", "x", "c"}})
 	if result != nil || !report.HasCode(err, report.NotFound) {
 		t.Errorf("%+v, %v", result, err)
 	}
-	s.Misbehave("DELETE", cloudtest.Right, cloudtest.Status(403, "FORBIDDEN", "No"))
-	result, err = Remove{Names: []string{"a", "b", "a", "c"}}.Run(context.Background(), api)
+	s.FailNext("DELETE", cloudtest.Succeed, cloudtest.Status(403, "FORBIDDEN", "No"))
+	result, err = run[RemoveResult](t.Context(), api, &Remove{Names: []string{"a", "b", "a", "c"}})
 	if f := report.As(err); f.Code != report.Partial || len(f.Problems) != 2 || f.HTTPStatus != 403 {
 		t.Errorf("%+v", f)
 	}
@@ -263,18 +275,18 @@ func TestRemoveOfSeveral(t *testing.T) {
 func TestRemoveOfSeveralIsInterrupted(t *testing.T) {
 	s := cloudtest.New(t, userAgent)
 	for _, name := range []string{"a", "b", "c"} {
-		s.Keep(name, "us-west", "ready", "A")
+		s.Put(name, "us-west", "ready", "A")
 	}
-	s.Want("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c")
-	s.Want("DELETE ~/secrets/a", "DELETE ~/secrets/b")
+	s.Expect("GET ~/secrets/a", "GET ~/secrets/b", "GET ~/secrets/c")
+	s.Expect("DELETE ~/secrets/a", "DELETE ~/secrets/b")
 	ctx, cancel := context.WithCancel(context.Background())
-	s.Misbehave("DELETE", cloudtest.Right,
+	s.FailNext("DELETE", cloudtest.Succeed,
 		func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 			cancel()
 			<-r.Context().Done()
 		})
 	api, _ := connect(t, s)
-	result, err := Remove{Names: []string{"a", "b", "c"}}.Run(ctx, api)
+	result, err := run[RemoveResult](ctx, api, &Remove{Names: []string{"a", "b", "c"}})
 	if f := report.As(err); f.Code != report.Interrupted || f.Error() != "interrupted; deleted 1 of 3" {
 		t.Errorf("%+v", f)
 	}
@@ -287,24 +299,53 @@ func TestRemoveOfSeveralIsInterrupted(t *testing.T) {
 // A dry run asks what there is, and changes nothing.
 func TestDryRunsSendNoWrites(t *testing.T) {
 	s := cloudtest.New(t, userAgent)
-	s.Keep("app", "us-west", "ready", "A", "B")
-	s.Want("GET ~/secrets/app", "GET ~/secrets", "GET ~/secrets", "GET ~/regions")
+	s.Put("app", "us-west", "ready", "A", "B")
+	s.Expect("GET ~/secrets/app", "GET ~/secrets", "GET ~/secrets", "GET ~/regions")
 	api, _ := connect(t, s)
-	unset := Remove{Names: []string{"app"}, Keys: []string{"A", "B"}, DryRun: true}
-	removal, err := unset.Run(context.Background(), api)
-	if err != nil || removal.Deleted || removal.count(keyPlanned) != 2 || asText(removal) !=
+	unset := &Remove{Names: []string{"app"}, Keys: []string{"A", "B"}, DryRun: true}
+	removal, err := run[RemoveResult](t.Context(), api, unset)
+	if err != nil || removal.Deleted || removal.count(resultPlanned) != 2 || asText(removal) !=
 		"would remove key A of secret set app of organization acme, region us-west\n"+
 			"would remove key B of secret set app of organization acme, region us-west\n" {
 		t.Errorf("%+v, %v: %s", removal, err, asText(removal))
 	}
-	stored, err := StorePullSecret{Name: "hub", Host: "https://ghcr.io", DryRun: true}.Run(
-		context.Background(), api)
-	if err != nil || stored.Result != planned || !stored.Created {
+	pullSecret := &PullSecret{Name: "hub", Host: "https://ghcr.io", DryRun: true}
+	stored, err := run[PullSecretResult](t.Context(), api, pullSecret)
+	if err != nil || stored.Result != resultPlanned || !stored.Created {
 		t.Errorf("%+v, %v", stored, err)
 	}
-	registered, err := Register{Name: "team", Region: "us-west", DryRun: true}.Run(context.Background(), api)
-	if err != nil || registered.Result != planned {
+	reference := &Reference{Name: "team", Region: "us-west", DryRun: true}
+	registered, err := run[ReferenceResult](t.Context(), api, reference)
+	if err != nil || registered.Result != resultPlanned {
 		t.Errorf("%+v, %v", registered, err)
+	}
+}
+
+// A name that refers to a Secret of a cluster takes no credentials, and a name of the API's own secrets no
+// reference. Both are known before anything is written.
+func TestNamesOfOtherSources(t *testing.T) {
+	s := cloudtest.New(t, userAgent).Expect("GET ~/secrets", "GET ~/secrets")
+	s.Put("app", "us-west", "ready", "A")
+	hub := s.Put("hub", "pce-acme", "ready")
+	hub.Kind, hub.Source = cloud.TypeImagePull, cloud.SourceReferenced
+	api, _ := connect(t, s)
+	for _, c := range []struct {
+		command command
+		want    string
+	}{
+		{
+			&Reference{Name: "app", Region: "pce-acme"},
+			"a secret set named app already exists; nothing was written",
+		},
+		{
+			&PullSecret{Name: "hub", Host: "https://ghcr.io"},
+			"hub refers to a Kubernetes Secret in your own cluster; read and change its keys there",
+		},
+	} {
+		_, err := c.command.Run(t.Context(), api)
+		if !report.HasCode(err, report.Rejected) || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
 	}
 }
 
@@ -320,12 +361,12 @@ func TestWait(t *testing.T) {
 		{"failed", report.Failed, nil},
 		{"pending", report.Timeout, []string{"pending"}},
 	} {
-		s := cloudtest.Bare(t, userAgent)
+		s := cloudtest.NewLenient(t, userAgent)
 		defer s.Close()
-		s.Keep("app", "us-west", c.status, "A")
+		s.Put("app", "us-west", c.status, "A")
 		s.Statuses = append([]string{c.status}, c.polls...)
 		api, _ := connect(t, s)
-		result, err := Wait{Name: "app", Limit: 20 * time.Second}.Run(context.Background(), api)
+		result, err := run[WaitResult](t.Context(), api, &Wait{Name: "app", Limit: 20 * time.Second})
 		isReady := err == nil && result.Status == "ready"
 		if isReady != (c.code == "") || err != nil && !report.HasCode(err, c.code) {
 			t.Errorf("%+v: %+v, %v", c, result, err)
@@ -338,37 +379,37 @@ func TestWait(t *testing.T) {
 
 // The time of --timeout is over even if the API does not answer.
 func TestWaitForAnAPIThatHangs(t *testing.T) {
-	s := cloudtest.Bare(t, userAgent)
+	s := cloudtest.NewLenient(t, userAgent)
 	defer s.Close()
-	s.Keep("app", "us-west", "pending", "A")
+	s.Put("app", "us-west", "pending", "A")
 	hang := s.Clock.Hang(5 * time.Second)
-	s.Misbehave("GET", hang, hang)
+	s.FailNext("GET", hang, hang)
 	api, _ := connect(t, s)
 	began := s.Clock.Time
-	_, err := Wait{Name: "app", Limit: 5 * time.Second}.Run(context.Background(), api)
+	_, err := run[WaitResult](t.Context(), api, &Wait{Name: "app", Limit: 5 * time.Second})
 	if took := s.Clock.Time.Sub(began); !report.HasCode(err, report.Timeout) || took > 6*time.Second {
 		t.Errorf("%v, after %v", err, took)
 	}
 }
 
 func TestCheckFailsForMissingKeys(t *testing.T) {
-	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
-	s.Keep("app", "us-west", "ready", "A", "X")
+	s := cloudtest.New(t, userAgent).Expect("GET ~/secrets/app", "GET ~/secrets/app", "GET ~/secrets/app")
+	s.Put("app", "us-west", "ready", "A", "X")
 	api, _ := connect(t, s)
-	check := Check{Name: "app"}
+	check := &Check{Name: "app"}
 	if problems := check.Pairs.AddFile(".env", []byte("A=1\nB="), true); problems != nil {
 		t.Fatal(problems)
 	}
-	result, err := check.Run(context.Background(), api)
+	result, err := check.Run(t.Context(), api)
 	if !report.HasCode(err, report.Differs) || asText(result) != "KEY  STATE\nB    missing\nX    extra\n" {
 		t.Errorf("%v\n%s", err, asText(result))
 	}
 	check.SkipEmpty = true
-	if _, err = check.Run(context.Background(), api); err != nil {
+	if _, err = check.Run(t.Context(), api); err != nil {
 		t.Error(err)
 	}
 	check.Exact = true
-	_, err = check.Run(context.Background(), api)
+	_, err = check.Run(t.Context(), api)
 	const extra = "secret set app of organization acme has X, which .env lacks"
 	if err == nil || err.Error() != extra {
 		t.Error(err)
@@ -394,14 +435,14 @@ func TestStateOfSetsEveryField(t *testing.T) {
 
 // Arrays are never null.
 func TestEmptySetsInJSON(t *testing.T) {
-	s := cloudtest.New(t, userAgent).Want("GET ~/secrets/app", "GET ~/secrets/app")
-	s.Keep("app", "us-west", "ready")
+	s := cloudtest.New(t, userAgent).Expect("GET ~/secrets/app", "GET ~/secrets/app")
+	s.Put("app", "us-west", "ready")
 	api, _ := connect(t, s)
-	shown, err := Show{Name: "app"}.Run(context.Background(), api)
+	shown, err := run[ShowResult](t.Context(), api, &Show{Name: "app"})
 	if err != nil || !strings.Contains(asJSON(t, shown), `"keys":[]`) {
 		t.Errorf("%s, %v", asJSON(t, shown), err)
 	}
-	compared, err := Check{Name: "app"}.Run(context.Background(), api)
+	compared, err := run[CheckResult](t.Context(), api, &Check{Name: "app"})
 	if err != nil || !strings.Contains(asJSON(t, compared), `"missing":[],"extra":[]`) {
 		t.Errorf("%s, %v", asJSON(t, compared), err)
 	}

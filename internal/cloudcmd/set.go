@@ -1,10 +1,9 @@
-package secrets
+package cloudcmd
 
 import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"vbot/internal/cloud"
@@ -19,23 +18,21 @@ type Set struct {
 	Pairs   Pairs         // each with a value, unless it is a dry run
 	Prune   bool          // remove keys of the set that are neither in Pairs.List nor in Pairs.LeftOut
 	DryRun  bool          // store nothing
-	Wait    time.Duration // until the set is ready; 0 for not at all
+	Wait    time.Duration // how long to wait until the set is ready; 0 for not at all
 	Confirm Confirm       // nil to go ahead without asking
 }
 
-// Run stores the pairs. Even with an error, the result says what was stored; it is nil if nothing was.
-func (s Set) Run(ctx context.Context, api *cloud.Client) (*SetResult, error) {
+// Run returns a *SetResult. With an error, it says which keys are stored; it is nil if none is.
+func (s *Set) Run(ctx context.Context, api *cloud.Client) (report.Result, error) {
 	out, err := s.plan(ctx, api)
 	if err != nil {
 		return nil, err
 	}
 	if s.DryRun {
-		out.dryRun = true
 		return out, nil
 	}
 	if s.Confirm != nil {
-		summary := strings.TrimSuffix(out.summary(), "\n")
-		if err := s.Confirm(ctx, summary, out.question()); err != nil {
+		if err := s.Confirm(ctx, out.planText(), out.question()); err != nil {
 			return nil, err
 		}
 	}
@@ -50,36 +47,33 @@ func (s Set) Run(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 	}
 	progress, err := api.StoreAll(ctx, change)
 	out.Region = cmp.Or(report.OrNull(progress.Region), out.Region)
-	out.location = location(api, string(out.Region))
 	if err != nil {
-		return out.partial(err, progress)
+		return out.partial(progress, err)
 	}
-	out.markDone(len(out.Keys))
+	out.record(progress, report.Failure{})
 	if s.Wait > 0 {
-		out.waited = true
-		out.Status, err = waitReady(ctx, api, change.Ref, s.Wait, out.stored())
+		out.isPrinted = true
+		out.Status, err = waitReady(ctx, api, change.Ref, s.Wait, out.storedText())
 	}
 	return out, err
 }
 
-// plan returns what is to be done, and refuses what the API would refuse.
-func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
+// plan returns the result with each key planned. It fails if the API would refuse the change.
+func (s *Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 	set, isNew, err := s.existing(ctx, api)
 	if err != nil {
 		return nil, err
 	}
-	region := cmp.Or(s.Region, set.Region)
 	out := &SetResult{
-		Name:     s.Name,
-		Place:    placeIn(api, region),
-		Created:  isNew,
-		Keys:     []KeyResult{},
-		LeftOut:  append([]string{}, s.Pairs.LeftOut...),
-		location: location(api, region),
+		Name:    s.Name,
+		Place:   placeIn(api, cmp.Or(s.Region, set.Region)),
+		Created: isNew,
+		Keys:    []KeyResult{},
+		LeftOut: append([]string{}, s.Pairs.LeftOut...),
 	}
 	for _, p := range s.Pairs.List {
 		isReplaced := slices.Contains(set.Keys, p.Key)
-		out.Keys = append(out.Keys, KeyResult{Key: p.Key, Result: planned, Replaced: isReplaced})
+		out.Keys = append(out.Keys, KeyResult{Key: p.Key, Result: resultPlanned, Replaced: isReplaced})
 	}
 	if !s.Prune {
 		return out, nil
@@ -91,7 +85,7 @@ func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 			return nil, report.One(report.Rejected, "prune", "--prune",
 				"key %s cannot be removed: %s; nothing was written", key, secret.KeyRule)
 		default:
-			out.Keys = append(out.Keys, KeyResult{Key: key, Result: planned, Prune: true})
+			out.Keys = append(out.Keys, KeyResult{Key: key, Result: resultPlanned, Prune: true})
 		}
 	}
 	return out, nil
@@ -99,7 +93,7 @@ func (s Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 
 // existing reads the set before it is changed. If there is none, the set is empty and isNew is true. It fails
 // if the pairs cannot be stored in the set, or in the region.
-func (s Set) existing(ctx context.Context, api *cloud.Client) (set *cloud.Set, isNew bool, err error) {
+func (s *Set) existing(ctx context.Context, api *cloud.Client) (set *cloud.Set, isNew bool, err error) {
 	set, err = api.Get(ctx, s.Name)
 	switch {
 	case report.HasCode(err, report.NotFound):
@@ -107,19 +101,19 @@ func (s Set) existing(ctx context.Context, api *cloud.Client) (set *cloud.Set, i
 			return nil, false, err // something else is missing, so the keys to remove are unknown
 		}
 		if s.Confirm != nil { // a person may have mistyped the name; a script should not wait for this
-			noteNearName(ctx, api, s.Name)
+			noteSimilarName(ctx, api, s.Name)
 		}
-		return &cloud.Set{}, true, refuseUnknownRegion(ctx, api, s.Region)
+		return &cloud.Set{}, true, checkRegionExists(ctx, api, s.Region)
 	case err != nil:
 		return nil, false, explain(ctx, api, s.Name, err)
 	case set.Source == cloud.SourceReferenced:
 		return nil, false, referencedError(api, s.Name)
 	}
-	return set, false, refuseOtherRegion(api, s.Name, s.Region, set.Region)
+	return set, false, checkRegion(api, s.Name, s.Region, set.Region)
 }
 
-// noteNearName notes that there is a secret with a name similar to that of a new set.
-func noteNearName(ctx context.Context, api *cloud.Client, name string) {
+// noteSimilarName notes that there is a secret with a name similar to that of a new set.
+func noteSimilarName(ctx context.Context, api *cloud.Client, name string) {
 	if near := nearest(ctx, api, name); near != "" {
 		api.Warn("name", "", "%s is a new secret set; there is also %s", name, near)
 	}

@@ -1,6 +1,7 @@
-package secrets
+package cloudcmd
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,13 +12,13 @@ import (
 )
 
 // Pairs collects the pairs of a command line: first those of secrets files, then those of the arguments
-// and of --value-file. The latter replace a pair of a file only if it has no value. An argument without a
+// and of --value-file. The latter replace a pair of a file only if that has no value. An argument without a
 // value becomes a pair with an empty value, for which the caller asks. The methods that add pairs return
-// what is wrong with them.
+// the problems with them.
 type Pairs struct {
-	// MayAsk says that a missing value can be asked for, or is not needed.
+	// MayAsk is true if vbot can ask for a missing value, or does not need it.
 	MayAsk bool
-	// IsFile reports whether a word that is not a key is the name of a file.
+	// IsFile reports whether a word that is not a key is the name of a file. It only improves a message.
 	IsFile func(word string) bool
 
 	List    []secret.Pair // in the order in which they are stored
@@ -27,20 +28,20 @@ type Pairs struct {
 	replaced []report.Warning // about values that a later file replaced
 }
 
-// AddFile adds the pairs of a file in dotenv syntax. label is its name for messages. If allowBlank is
-// true, a key without a value is not an error. A value of a later file replaces that of an earlier one,
-// but a key without a value replaces nothing.
+// AddFile adds the pairs of a file in dotenv syntax. label is its name for messages. With allowBlank, a key
+// without a value is not a problem. A value of a later file replaces that of an earlier one; a key without a
+// value replaces nothing.
 func (p *Pairs) AddFile(label string, data []byte, allowBlank bool) (problems report.Problems) {
-	pairs, faults := dotenv.Parse(string(data), allowBlank)
-	for _, f := range faults {
-		at := fmt.Sprintf("%s:%d", label, f.Line)
-		problem := problems.Add(at, at, "%s", f.Message)
-		problem.AtLine = report.Number(f.Line)
-		if f.IsEmpty {
+	pairs, errs := dotenv.Parse(string(data), allowBlank)
+	for _, e := range errs {
+		at := fmt.Sprintf("%s:%d", label, e.Line)
+		problem := problems.Add(at, at, "%s", e.Message)
+		problem.AtLine = report.Number(e.Line)
+		if e.IsEmpty {
 			problem.Hint = "--skip-empty leaves out keys without a value"
 		}
 	}
-	if len(pairs) == 0 && len(faults) == 0 {
+	if len(pairs) == 0 && len(errs) == 0 {
 		problems.Add("file", "--file", "%s contains no KEY=VALUE", label)
 	}
 	p.files = append(p.files, label)
@@ -97,16 +98,16 @@ func (p *Pairs) AddArguments(args []string) (problems report.Problems) {
 	return problems
 }
 
-// add adds a pair of the command line if it is valid. n is its number, from 1, for messages. toBeAsked
-// says that its value is still to be asked for.
-func (p *Pairs) add(pair secret.Pair, n int, toBeAsked bool) (problems report.Problems) {
+// add adds a pair of the command line if it is valid. n is its number, from 1, for messages. With isMissing,
+// the argument has no value, and vbot will ask for it.
+func (p *Pairs) add(pair secret.Pair, n int, isMissing bool) (problems report.Problems) {
 	if pair.Value.Empty() || !secret.IsKey(pair.Key) {
 		pair.Number = n
 	}
 	field := pair.Field()
 	at := p.index(pair.Key)
-	if fault := p.fault(pair, at, toBeAsked); fault != "" {
-		problems.Add(field, field, "%s", fault)
+	if err := p.check(pair, at, isMissing); err != nil {
+		problems.Add(field, field, "%v", err)
 		return problems
 	}
 	if at >= 0 { // a file has the key, too
@@ -117,7 +118,7 @@ func (p *Pairs) add(pair secret.Pair, n int, toBeAsked bool) (problems report.Pr
 			p.List = slices.Delete(p.List, at, at+1)
 		}
 	}
-	if toBeAsked && !p.MayAsk {
+	if isMissing && !p.MayAsk {
 		const cannotAsk = "no value, and vbot cannot ask for one; use --file - or KEY=VALUE"
 		problems.Add(field, field, cannotAsk).Usage = true
 	}
@@ -125,21 +126,21 @@ func (p *Pairs) add(pair secret.Pair, n int, toBeAsked bool) (problems report.Pr
 	return problems
 }
 
-// fault returns what is wrong with a pair of the command line, or "". at is the index of a pair with the
-// same key, or -1.
-func (p *Pairs) fault(pair secret.Pair, at int, toBeAsked bool) string {
+// check checks a pair of the command line. at is the index of a pair with the same key, or -1.
+func (p *Pairs) check(pair secret.Pair, at int, isMissing bool) error {
 	switch {
 	case !secret.IsKey(pair.Key) && p.IsFile(pair.Key):
-		return "is a file; to read pairs from it: --file FILE"
+		return errors.New("is a file; to read pairs from it: --file FILE")
 	case !secret.IsKey(pair.Key):
-		return "expected KEY or KEY=VALUE; " + secret.KeyRule
+		return errors.New("expected KEY or KEY=VALUE; " + secret.KeyRule)
 	case at >= 0 && p.List[at].File == "":
-		return "given twice"
+		return errors.New("given twice")
 	}
-	return dotenv.ValueFault(pair.Value, toBeAsked)
+	return dotenv.CheckValue(pair.Value, isMissing)
 }
 
-// Finish leaves out keys of the files that have no value. Afterwards, every empty value is to be asked for.
+// Finish moves keys of the files without a value to LeftOut. The pairs in List that are still without one
+// come from arguments.
 func (p *Pairs) Finish() (problems report.Problems) {
 	isBlank := func(pair secret.Pair) bool { return pair.File != "" && pair.Value.Empty() }
 	for _, pair := range p.List {
@@ -154,13 +155,13 @@ func (p *Pairs) Finish() (problems report.Problems) {
 	return problems
 }
 
-// Warnings returns what looks wrong with the pairs, without values. isServiceKey reports whether a key is the
-// secret of a service.
+// Warnings returns warnings about probable mistakes, without values. isServiceKey reports whether a key is
+// the secret of a service of the catalog.
 func (p *Pairs) Warnings(isServiceKey func(key string) bool) []report.Warning {
 	warnings := p.replaced
 	for _, pair := range p.List {
-		if s := Suspect(pair, isServiceKey); s.Looks != "" {
-			message := "check it: the value " + s.Looks + "; vbot stores it unchanged"
+		if m := FindMistake(pair, isServiceKey); m.Description != "" {
+			message := "check it: the value " + m.Description + "; vbot stores it unchanged"
 			warnings = append(warnings, report.Warning{Field: pair.Key, Message: message})
 		}
 		if pair.File != "" && strings.Contains(pair.Value.Reveal(), "${") {

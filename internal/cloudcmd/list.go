@@ -1,4 +1,4 @@
-package secrets
+package cloudcmd
 
 import (
 	"context"
@@ -16,13 +16,11 @@ type List struct {
 	SetsOnly bool   // no image pull secrets
 }
 
-// A Listing is the JSON of list.
-type Listing struct {
+// A ListResult is the JSON of list.
+type ListResult struct {
 	Organization report.OrNull  `json:"organization" about:"their organization; null for that of an API key"`
 	Region       report.OrNull  `json:"region" about:"the region of --region; null for all"`
 	Secrets      []ListedSecret `json:"secrets" about:"the secrets, sorted by name"`
-
-	location string // where vbot looked, for messages
 }
 
 // A ListedSecret is a secret of a listing.
@@ -32,11 +30,11 @@ type ListedSecret struct {
 	State
 }
 
-// Run returns the listing. It fails for a region that the API does not know.
-func (l List) Run(ctx context.Context, api *cloud.Client) (*Listing, error) {
+// Run returns a *ListResult. It fails for a region that the API does not know.
+func (l *List) Run(ctx context.Context, api *cloud.Client) (report.Result, error) {
 	entries, err := api.List(ctx, l.Region)
 	if err == nil && len(entries) == 0 {
-		err = refuseUnknownRegion(ctx, api, l.Region)
+		err = checkRegionExists(ctx, api, l.Region)
 	}
 	if err != nil {
 		return nil, err
@@ -45,14 +43,10 @@ func (l List) Run(ctx context.Context, api *cloud.Client) (*Listing, error) {
 		isPullSecret := func(e cloud.Entry) bool { return e.Type == cloud.TypeImagePull }
 		entries = slices.DeleteFunc(entries, isPullSecret)
 	}
-	out := &Listing{
+	out := &ListResult{
 		Organization: report.OrNull(api.Organization),
 		Region:       report.OrNull(l.Region),
 		Secrets:      []ListedSecret{},
-		location:     location(api, ""),
-	}
-	if l.Region != "" {
-		out.location = "region " + l.Region + " in " + out.location
 	}
 	for _, e := range entries {
 		out.Secrets = append(out.Secrets, listed(api, e))
@@ -65,12 +59,16 @@ func listed(api *cloud.Client, e cloud.Entry) ListedSecret {
 }
 
 // Text prints a table, and the messages of the API about single secrets.
-func (l *Listing) Text(out *report.Printer) {
+func (l *ListResult) Text(out *report.Printer) {
 	if out.JSON() {
 		return
 	}
 	if len(l.Secrets) == 0 {
-		out.Note("no secrets in %s", l.location)
+		place := Place{Organization: l.Organization}.label()
+		if l.Region != "" {
+			place = "region " + string(l.Region) + " in " + place
+		}
+		out.Note("no secrets in %s", place)
 	}
 	var table strings.Builder
 	table.WriteString("NAME\tKIND\tSTATUS\tREGION\tSOURCE\n")
@@ -92,16 +90,16 @@ type Show struct {
 	Region string // where the set must be; "" for any
 }
 
-// A ShownSet is the JSON of list NAME.
-type ShownSet struct {
+// A ShowResult is the JSON of list NAME.
+type ShowResult struct {
 	Name string `json:"name" about:"name of the set"`
 	Kind string `json:"kind" about:"secret_set"`
 	State
 	Keys []string `json:"keys" about:"its keys, sorted; empty for a referenced set"`
 }
 
-// Run returns the set. It fails with report.NotFound if there is none in the region.
-func (s Show) Run(ctx context.Context, api *cloud.Client) (*ShownSet, error) {
+// Run returns a *ShowResult. It fails with code report.NotFound if there is no such set in the region.
+func (s *Show) Run(ctx context.Context, api *cloud.Client) (report.Result, error) {
 	set, err := getSet(ctx, api, s.Name)
 	if err != nil {
 		return nil, err
@@ -110,12 +108,16 @@ func (s Show) Run(ctx context.Context, api *cloud.Client) (*ShownSet, error) {
 		const elsewhere = "%s is in region %s, not in %s"
 		return nil, api.Errorf(report.NotFound, elsewhere, s.Name, orDash(set.Region), s.Region)
 	}
-	keys := append([]string{}, set.Keys...)
-	return &ShownSet{Name: s.Name, Kind: cloud.KindSet, State: stateOf(api, set.Entry), Keys: keys}, nil
+	return &ShowResult{
+		Name:  s.Name,
+		Kind:  cloud.KindSet,
+		State: stateOf(api, set.Entry),
+		Keys:  append([]string{}, set.Keys...), // never null
+	}, nil
 }
 
 // Text prints the state of the set, and a line for each key.
-func (s *ShownSet) Text(out *report.Printer) {
+func (s *ShowResult) Text(out *report.Printer) {
 	var table strings.Builder
 	fmt.Fprintf(&table, "Name:\t%s\nKind:\t%s\n", s.Name, s.Kind)
 	fmt.Fprintf(&table, "Status:\t%s\nRegion:\t%s\n", orDash(s.Status), orDash(s.Region))

@@ -22,30 +22,31 @@ import (
 	"vbot/internal/system"
 )
 
-// A bench is a client, the stand-in for its API, and the messages that the client prints.
-type bench struct {
+// A testClient is a client with the fake that it calls, and the messages that it prints.
+type testClient struct {
 	*Client
-	api   *cloudtest.Standin
+	api   *cloudtest.Fake
 	notes []string
 }
 
-// newBench returns a client with the API's key and the stand-in's clock. It expects exactly the requests.
-func newBench(t *testing.T, requests ...string) *bench {
+// newTestClient returns a client with the API's key and the fake's clock. The fake expects exactly the
+// requests.
+func newTestClient(t *testing.T, requests ...string) *testClient {
 	t.Helper()
-	return connect(t, cloudtest.New(t, "test/1").Want(requests...))
+	return connect(t, cloudtest.New(t, "test/1").Expect(requests...))
 }
 
-// newFreeBench is newBench with any requests.
-func newFreeBench(t *testing.T) *bench {
+// newLenientClient is newTestClient for any requests.
+func newLenientClient(t *testing.T) *testClient {
 	t.Helper()
-	s := cloudtest.Bare(t, "test/1")
+	s := cloudtest.NewLenient(t, "test/1")
 	t.Cleanup(s.Close)
 	return connect(t, s)
 }
 
-func connect(t *testing.T, s *cloudtest.Standin) *bench {
+func connect(t *testing.T, s *cloudtest.Fake) *testClient {
 	t.Helper()
-	b := &bench{api: s}
+	b := &testClient{api: s}
 	s.Personal = false
 	base, err := parseAddress(s.URL)
 	if err != nil {
@@ -57,7 +58,7 @@ func connect(t *testing.T, s *cloudtest.Standin) *bench {
 }
 
 // system returns what a client needs, with these variables as its environment. Half of each pause is random.
-func (b *bench) system(env map[string]string) system.System {
+func (b *testClient) system(env map[string]string) system.System {
 	return system.System{
 		Program:     "test/1",
 		Getenv:      func(name string) string { return env[name] },
@@ -70,7 +71,7 @@ func (b *bench) system(env map[string]string) system.System {
 }
 
 // Write collects what the client notes.
-func (b *bench) Write(note []byte) (int, error) {
+func (b *testClient) Write(note []byte) (int, error) {
 	b.notes = append(b.notes, strings.TrimSuffix(string(note), "\n"))
 	return len(note), nil
 }
@@ -88,7 +89,7 @@ var app = Ref{Name: "app", Type: TypeSet}
 // An operation is a request of one kind.
 type operation struct {
 	name    string
-	doing   string
+	action  string
 	method  string
 	request string
 	do      func(ctx context.Context, c *Client) error
@@ -96,28 +97,28 @@ type operation struct {
 
 var operations = []operation{
 	{
-		name: "list", doing: "listing secrets", method: "GET", request: "GET /v1/secrets",
+		name: "list", action: "listing secrets", method: "GET", request: "GET /v1/secrets",
 		do: func(ctx context.Context, c *Client) error {
 			_, err := c.List(ctx, "")
 			return err
 		},
 	},
 	{
-		name: "get", doing: "reading secret set app", method: "GET", request: "GET /v1/secrets/app",
+		name: "get", action: "reading secret set app", method: "GET", request: "GET /v1/secrets/app",
 		do: func(ctx context.Context, c *Client) error {
 			_, err := c.Get(ctx, "app")
 			return err
 		},
 	},
 	{
-		name: "put", doing: "storing 1 key in app", method: "PUT", request: "PUT /v1/secrets/app",
+		name: "put", action: "storing 1 key in app", method: "PUT", request: "PUT /v1/secrets/app",
 		do: func(ctx context.Context, c *Client) error {
 			_, err := c.storePairs(ctx, app, pairs("A"))
 			return err
 		},
 	},
 	{
-		name: "post", doing: "registering team in pce-acme", method: "POST",
+		name: "post", action: "registering team in pce-acme", method: "POST",
 		request: "POST /v1/secrets/references",
 		do: func(ctx context.Context, c *Client) error {
 			_, err := c.Reference(ctx, "team", "pce-acme")
@@ -125,14 +126,14 @@ var operations = []operation{
 		},
 	},
 	{
-		name: "regions", doing: "listing regions", method: "GET", request: "GET /v1/regions",
+		name: "regions", action: "listing regions", method: "GET", request: "GET /v1/regions",
 		do: func(ctx context.Context, c *Client) error {
 			_, err := c.Regions(ctx)
 			return err
 		},
 	},
 	{
-		name: "image pull secret", doing: "storing image pull secret reg", method: "PUT",
+		name: "image pull secret", action: "storing image pull secret reg", method: "PUT",
 		request: "PUT /v1/secrets/reg",
 		do: func(ctx context.Context, c *Client) error {
 			reg := Ref{Name: "reg", Type: TypeImagePull}
@@ -141,7 +142,7 @@ var operations = []operation{
 		},
 	},
 	{
-		name: "delete", doing: "deleting app", method: "DELETE", request: "DELETE /v1/secrets/app",
+		name: "delete", action: "deleting app", method: "DELETE", request: "DELETE /v1/secrets/app",
 		do: func(ctx context.Context, c *Client) error { return c.Remove(ctx, "deleting app", "app") },
 	},
 }
@@ -176,15 +177,15 @@ func TestEveryMethodIsTested(t *testing.T) {
 
 // A responseCase is a response that is not trusted, and the failure for it.
 type responseCase struct {
-	name    string
-	fault   cloudtest.Fault
-	message string // without what was attempted
-	hint    string
-	status  int
-	code    string
-	later   bool
-	tries   int  // 0 is one
-	unsure  bool // a request that changes something may have succeeded
+	name         string
+	fault        cloudtest.Fault
+	message      string // without what was attempted
+	hint         string
+	status       int
+	code         string
+	later        bool
+	tries        int  // 0 is one
+	maybeApplied bool // a request that changes something may have succeeded
 }
 
 func responseCases() []responseCase {
@@ -197,46 +198,50 @@ func responseCases() []responseCase {
 	return []responseCase{
 		{
 			name: "dropped", fault: cloudtest.Drop, message: lost,
-			hint: again, code: report.Unavailable, later: true, tries: 4, unsure: true,
+			hint: again, code: report.Unavailable, later: true, tries: 4, maybeApplied: true,
 		},
 		{
-			name: "half", fault: cloudtest.Half, message: lost,
-			hint: again, code: report.Unavailable, later: true, tries: 4, unsure: true,
+			name: "half", fault: cloudtest.Truncate, message: lost,
+			hint: again, code: report.Unavailable, later: true, tries: 4, maybeApplied: true,
 		},
 		{
-			name: "html", fault: cloudtest.With200("<html>"), status: 200, code: report.Failed, unsure: true,
+			name: "html", fault: cloudtest.Respond("<html>"),
+			status: 200, code: report.Failed, maybeApplied: true,
 			message: "unexpected answer (200): a web page; a proxy or a Wi-Fi sign-in may have sent it",
 		},
 		{
-			name: "empty", fault: cloudtest.With200(""), status: 200, code: report.Failed, unsure: true,
+			name: "empty", fault: cloudtest.Respond(""), status: 200, code: report.Failed, maybeApplied: true,
 			message: "unexpected answer (200): empty",
 		},
 		{
-			name: "trailing", fault: cloudtest.With200(`{"status":"OK","sets":[]} x`), status: 200,
-			code: report.Failed, unsure: true, message: "unexpected answer (200): not JSON",
+			name: "trailing", fault: cloudtest.Respond(`{"status":"OK","sets":[]} x`), status: 200,
+			code: report.Failed, maybeApplied: true, message: "unexpected answer (200): not JSON",
 		},
 		{
-			name: "huge", fault: cloudtest.Huge, status: 200, code: report.Failed, unsure: true,
+			name: "huge", fault: cloudtest.Huge, status: 200, code: report.Failed, maybeApplied: true,
 			message: "unexpected answer (200): longer than 2 megabytes",
 		},
 		{
-			name: "204", status: 204, code: report.Failed, unsure: true,
+			name: "204", status: 204, code: report.Failed, maybeApplied: true,
 			fault: func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 				w.WriteHeader(204)
 			},
 			message: "unexpected answer (204): empty",
 		},
 		{
-			name: "101", fault: cloudtest.Informed(101), status: 101, code: report.Failed, unsure: true,
+			name: "101", fault: cloudtest.OnlyInformational(101),
+			status: 101, code: report.Failed, maybeApplied: true,
 			message: "unexpected answer (101): not a final status",
 		},
 		{
-			name: "102", fault: cloudtest.Informed(102), status: 102, code: report.Failed, unsure: true,
+			name: "102", fault: cloudtest.OnlyInformational(102),
+			status: 102, code: report.Failed, maybeApplied: true,
 			message: "unexpected answer (102): not a final status",
 		},
 		{
-			name: "nine times 103", fault: cloudtest.Inform(slices.Repeat([]int{103}, 9)...), status: 103,
-			code: report.Failed, unsure: true, message: "unexpected answer (103): not a final status",
+			name: "nine times 103", fault: cloudtest.Informational(slices.Repeat([]int{103}, 9)...),
+			status: 103,
+			code:   report.Failed, maybeApplied: true, message: "unexpected answer (103): not a final status",
 		},
 		{
 			name: "300", fault: status(300), status: 300, code: report.Failed, hint: "check VBOT_API_URL",
@@ -293,21 +298,16 @@ func responseCases() []responseCase {
 			message: "the API answered 409 Conflict: oops (tried 4 times)", tries: 4,
 		},
 		{
-			name: "409, name", fault: cloudtest.Status(409, "CONFLICT", "A Referenced secret has the name"),
-			status: 409, code: report.Rejected,
-			message: "the API answered 409 Conflict: A Referenced secret has the name",
-		},
-		{
 			name: "429", fault: status(429), status: 429, code: report.Unavailable, later: true, hint: again,
 			message: "the API answered 429 Too Many Requests: oops (tried 4 times)", tries: 4,
 		},
 		{
 			name: "500", fault: status(500), status: 500, code: report.Unavailable, later: true, hint: again,
-			message: "the API answered 500 Internal Server Error: oops", unsure: true,
+			message: "the API answered 500 Internal Server Error: oops", maybeApplied: true,
 		},
 		{
 			name: "502", fault: status(502), status: 502, code: report.Unavailable, later: true, hint: again,
-			message: "the API answered 502 Bad Gateway: oops (tried 4 times)", tries: 4, unsure: true,
+			message: "the API answered 502 Bad Gateway: oops (tried 4 times)", tries: 4, maybeApplied: true,
 		},
 		{
 			name: "503", fault: status(503), status: 503, code: report.Unavailable, later: true, hint: again,
@@ -315,7 +315,8 @@ func responseCases() []responseCase {
 		},
 		{
 			name: "504", fault: status(504), status: 504, code: report.Unavailable, later: true, hint: again,
-			message: "the API answered 504 Gateway Timeout: oops (tried 4 times)", tries: 4, unsure: true,
+			message: "the API answered 504 Gateway Timeout: oops (tried 4 times)", tries: 4,
+			maybeApplied: true,
 		},
 		{
 			name: "511", fault: status(511), status: 511, code: report.Unavailable, later: true,
@@ -324,13 +325,13 @@ func responseCases() []responseCase {
 		},
 		{
 			name: "599", fault: status(599), status: 599, code: report.Unavailable, later: true, hint: again,
-			message: "the API answered 599: oops", unsure: true,
+			message: "the API answered 599: oops", maybeApplied: true,
 		},
 	}
 }
 
 // Each response that is not trusted has its failure, whatever the request. A request that reads has no
-// effect, so there is nothing to be unsure of.
+// effect, so there is nothing to be maybeApplied of.
 func TestResponses(t *testing.T) {
 	for _, op := range operations {
 		for _, c := range responseCases() {
@@ -338,18 +339,18 @@ func TestResponses(t *testing.T) {
 				continue // that is how the API may confirm it
 			}
 			tries := max(c.tries, 1)
-			b := newBench(t, slices.Repeat([]string{op.request}, tries)...)
-			b.api.Misbehave(op.method, cloudtest.Times(tries, c.fault)...)
+			b := newTestClient(t, slices.Repeat([]string{op.request}, tries)...)
+			b.api.FailNext(op.method, cloudtest.Repeat(tries, c.fault)...)
 			host := strings.TrimPrefix(b.api.URL, "http://")
 			want := report.Failure{
 				Code:       c.code,
-				Message:    op.doing + ": " + strings.ReplaceAll(c.message, "HOST", host),
+				Message:    op.action + ": " + strings.ReplaceAll(c.message, "HOST", host),
 				Hint:       c.hint,
 				Retryable:  c.later,
 				HTTPStatus: c.status,
 			}
-			if c.unsure && op.method != "GET" {
-				want.Unsure = true
+			if c.maybeApplied && op.method != "GET" {
+				want.MaybeApplied = true
 				want.Message += "; the request may have succeeded"
 				want.Hint = "it is safe to run the same command again"
 			}
@@ -379,11 +380,11 @@ func TestNotFound(t *testing.T) {
 		"`vbot cloud secrets list` lists all secrets",
 	} {
 		op := operations[i]
-		b := newBench(t, op.request)
-		b.api.Misbehave(op.method, cloudtest.Status(404, "NOT_FOUND", "oops"))
+		b := newTestClient(t, op.request)
+		b.api.FailNext(op.method, cloudtest.Status(404, "NOT_FOUND", "oops"))
 		f := report.As(op.do(context.Background(), b.Client))
-		if f.Code != report.NotFound || f.Hint != hint || f.Retryable || f.Unsure ||
-			f.Message != op.doing+": the API answered 404 Not Found: oops" {
+		if f.Code != report.NotFound || f.Hint != hint || f.Retryable || f.MaybeApplied ||
+			f.Message != op.action+": the API answered 404 Not Found: oops" {
 			t.Errorf("%s: %+v", op.name, f)
 		}
 	}
@@ -398,14 +399,14 @@ func TestSourcesInHints(t *testing.T) {
 		{"acme", "", "check --organization"},
 		{"", "", "check --organization"},
 	} {
-		b := newFreeBench(t)
+		b := newLenientClient(t)
 		signedIn, problems := Open(b.system(map[string]string{"VBOT_ORGANIZATION": c.variable}), c.option)
 		if problems != nil {
 			t.Fatal(problems)
 		}
 		b.Organization, b.named = signedIn.Organization, signedIn.named
 		c.want += ", or use a token that has the permission"
-		b.api.Misbehave("GET", cloudtest.Status(403, "X", "no"))
+		b.api.FailNext("GET", cloudtest.Status(403, "X", "no"))
 		_, err := b.List(context.Background(), "")
 		if got := report.As(err).Hint; got != c.want {
 			t.Errorf("%+v: %s", c, got)
@@ -415,7 +416,7 @@ func TestSourcesInHints(t *testing.T) {
 		"VBOT_TOKEN": "correct VBOT_TOKEN, or unset it to use the token that `vbot cloud login` stores",
 		"/x.json":    "run `vbot cloud login` with a new token",
 	} {
-		b := newFreeBench(t)
+		b := newLenientClient(t)
 		b.Use(secret.New("wrong-token"), source)
 		_, err := b.List(context.Background(), "")
 		f := report.As(err)
@@ -427,7 +428,7 @@ func TestSourcesInHints(t *testing.T) {
 }
 
 // The API's message is under error, or under message. It is shown if it repeats no value.
-func TestMessageOfARefusal(t *testing.T) {
+func TestMessageOfAnError(t *testing.T) {
 	const notShown = ": the API's message repeats a value, so it is not shown"
 	for body, want := range map[string]string{
 		`{"error":"first","message":"second"}`:             ": first",
@@ -440,8 +441,8 @@ func TestMessageOfARefusal(t *testing.T) {
 		`<html>`:                                           "",
 		``:                                                 "",
 	} {
-		b := newBench(t, "PUT /v1/secrets/app")
-		b.api.Misbehave("PUT", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+		b := newTestClient(t, "PUT /v1/secrets/app")
+		b.api.FailNext("PUT", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 			w.WriteHeader(422)
 			io.WriteString(w, body)
 		})
@@ -466,15 +467,15 @@ func TestParseRetryAfter(t *testing.T) {
 		{name: "zero", after: "0"},
 		{name: "negative", after: "-5"},
 		{name: "nonsense", after: "soon"},
-		{name: "too many seconds", after: "9223372036854775807", want: maxAfter},
-		{name: "no number of seconds", after: "99999999999999999999", want: maxAfter},
-		{name: "the largest number", after: "3600000", want: maxAfter},
-		{name: "almost the largest number", after: "3599999", want: maxAfter - time.Second},
+		{name: "too many seconds", after: "9223372036854775807", want: maxRetryAfter},
+		{name: "no number of seconds", after: "99999999999999999999", want: maxRetryAfter},
+		{name: "the largest number", after: "3600000", want: maxRetryAfter},
+		{name: "almost the largest number", after: "3599999", want: maxRetryAfter - time.Second},
 		{name: "a date", after: at(20 * time.Second), want: 20 * time.Second},
 		{name: "the server's clock", after: at(time.Hour), date: at(59 * time.Minute), want: time.Minute},
 		{name: "no clock", after: at(time.Minute), date: "soon", want: time.Minute},
 		{name: "a past date", after: at(-time.Second)},
-		{name: "a distant date", after: at(10_000 * time.Hour), want: maxAfter},
+		{name: "a distant date", after: at(10_000 * time.Hour), want: maxRetryAfter},
 	} {
 		header := http.Header{}
 		header.Set("Retry-After", c.after)
@@ -509,7 +510,7 @@ func TestRetries(t *testing.T) {
 		},
 		{
 			name:   "three times",
-			faults: []cloudtest.Fault{cloudtest.Drop, cloudtest.Half, after("0")},
+			faults: []cloudtest.Fault{cloudtest.Drop, cloudtest.Truncate, after("0")},
 			pauses: []time.Duration{375 * ms, 750 * ms, 1500 * ms},
 			notes:  []string{lost + " (2 of 4)", lost + " (3 of 4)", busy + " (4 of 4)"},
 		},
@@ -558,8 +559,8 @@ func TestRetries(t *testing.T) {
 		if c.err == "" {
 			n++
 		}
-		b := newBench(t, slices.Repeat([]string{"GET /v1/secrets"}, n)...)
-		b.api.Misbehave("GET", c.faults...)
+		b := newTestClient(t, slices.Repeat([]string{"GET /v1/secrets"}, n)...)
+		b.api.FailNext("GET", c.faults...)
 		_, err := b.List(context.Background(), "")
 		host := strings.TrimPrefix(b.api.URL, "http://")
 		got := strings.ReplaceAll(fmt.Sprint(err), host, "HOST")
@@ -579,22 +580,22 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// A try that may have taken effect makes the call unsure, even if a later try certainly has not.
-func TestUnsureTries(t *testing.T) {
+// A try that may have taken effect makes the call maybeApplied, even if a later try certainly has not.
+func TestTriesThatMayBeApplied(t *testing.T) {
 	refused := cloudtest.Status(403, "X", "no")
 	for name, c := range map[string]struct {
-		faults []cloudtest.Fault
-		unsure bool
+		faults       []cloudtest.Fault
+		maybeApplied bool
 	}{
 		"lost, then refused": {[]cloudtest.Fault{cloudtest.Drop, refused}, true},
 		"busy, then refused": {[]cloudtest.Fault{cloudtest.Status(503, "X", "x"), refused}, false},
 	} {
-		b := newFreeBench(t)
-		b.api.Misbehave("PUT", c.faults...)
+		b := newLenientClient(t)
+		b.api.FailNext("PUT", c.faults...)
 		_, err := b.storePairs(context.Background(), app, pairs("A"))
 		f := report.As(err)
-		if f.Unsure != c.unsure || f.Code != report.Forbidden ||
-			strings.HasSuffix(f.Message, "; the request may have succeeded") != c.unsure {
+		if f.MaybeApplied != c.maybeApplied || f.Code != report.Forbidden ||
+			strings.HasSuffix(f.Message, "; the request may have succeeded") != c.maybeApplied {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
@@ -606,8 +607,8 @@ func TestInterruptions(t *testing.T) {
 	faults := map[string]cloudtest.Fault{"lost": cloudtest.Drop, "busy": cloudtest.Status(503, "X", "x")}
 	for _, op := range operations {
 		for name, fault := range faults {
-			b := newBench(t, op.request)
-			b.api.Misbehave(op.method, fault)
+			b := newTestClient(t, op.request)
+			b.api.FailNext(op.method, fault)
 			ctx, cancel := context.WithCancel(context.Background())
 			b.WithTimeout = context.WithTimeout // it ends immediately
 			b.Pause = func(pause context.Context, _ time.Duration) error {
@@ -623,8 +624,8 @@ func TestInterruptions(t *testing.T) {
 				}
 				continue
 			}
-			if f := report.As(err); f.Code != report.Interrupted || !f.Unsure || !f.Retryable ||
-				f.Message != op.doing+": interrupted; the request may have succeeded" ||
+			if f := report.As(err); f.Code != report.Interrupted || !f.MaybeApplied || !f.Retryable ||
+				f.Message != op.action+": interrupted; the request may have succeeded" ||
 				f.Hint != "it is safe to run the same command again" {
 				t.Errorf("%s, %s: %+v", op.name, name, f)
 			}
@@ -634,9 +635,9 @@ func TestInterruptions(t *testing.T) {
 
 // Up to eight announcements of a response are ignored.
 func TestInformationalResponses(t *testing.T) {
-	for _, statuses := range [][]int{{100}, {103}, slices.Repeat([]int{103}, maxInformed)} {
-		b := newBench(t, "GET /v1/secrets")
-		b.api.Misbehave("GET", cloudtest.Inform(statuses...))
+	for _, statuses := range [][]int{{100}, {103}, slices.Repeat([]int{103}, maxInformational)} {
+		b := newTestClient(t, "GET /v1/secrets")
+		b.api.FailNext("GET", cloudtest.Informational(statuses...))
 		if _, err := b.List(context.Background(), ""); err != nil {
 			t.Errorf("%v: %v", statuses, err)
 		}
@@ -649,8 +650,8 @@ func TestRedirects(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer other.Close()
 	for _, code := range []int{300, 301, 302, 303, 307, 308} {
-		b := newBench(t, "PUT /v1/secrets/app")
-		b.api.Misbehave("PUT", cloudtest.Status(code, "X", "moved", "Location", other.URL+"/v1/x"))
+		b := newTestClient(t, "PUT /v1/secrets/app")
+		b.api.FailNext("PUT", cloudtest.Status(code, "X", "moved", "Location", other.URL+"/v1/x"))
 		_, err := b.storePairs(context.Background(), app, pairs("A"))
 		if err == nil || report.As(err).HTTPStatus != code {
 			t.Errorf("%d: %v", code, err)
@@ -679,12 +680,12 @@ func TestCompressedResponses(t *testing.T) {
 		"another":       {"br", half, report.Failed},
 		"not announced": {"", half, report.Failed},
 	} {
-		b := newFreeBench(t)
+		b := newLenientClient(t)
 		respond := func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 			w.Header().Set("Content-Encoding", c.encoding)
 			w.Write(c.body)
 		}
-		b.api.Misbehave("GET", cloudtest.Times(4, respond)...)
+		b.api.FailNext("GET", cloudtest.Repeat(4, respond)...)
 		entries, err := b.List(context.Background(), "")
 		isGood := err == nil && len(entries) == 1
 		if isGood != (c.code == "") || !isGood && !report.HasCode(err, c.code) {
@@ -703,5 +704,26 @@ func TestIsBadRequest(t *testing.T) {
 	}
 	if IsBadRequest(nil) || IsBadRequest(errors.New("x")) {
 		t.Error("no response is a bad request")
+	}
+}
+
+// A response without an end is read only up to a limit.
+func TestEndlessResponse(t *testing.T) {
+	const most = 256 << 20
+	written := make(chan int, 1)
+	c := newTestClient(t, "GET /v1/secrets")
+	c.api.FailNext("GET", func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+		total := 0
+		for total < most {
+			n, err := w.Write(make([]byte, 1<<16))
+			if total += n; err != nil {
+				break
+			}
+		}
+		written <- total
+	})
+	_, err := c.List(context.Background(), "")
+	if n := <-written; err == nil || !strings.HasSuffix(err.Error(), "longer than 2 megabytes") || n >= most {
+		t.Errorf("it read %d bytes: %v", n, err)
 	}
 }

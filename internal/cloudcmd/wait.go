@@ -1,4 +1,4 @@
-package secrets
+package cloudcmd
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // Wait is `vbot cloud secrets wait`: it waits until a secret set or image pull secret is ready.
 type Wait struct {
 	Name  string
-	Limit time.Duration // how long at most
+	Limit time.Duration // how long to wait at most
 }
 
 // A WaitResult is the JSON of wait.
@@ -20,8 +20,8 @@ type WaitResult struct{ ListedSecret }
 // Text prints nothing: the client has noted that the secret is ready.
 func (*WaitResult) Text(*report.Printer) {}
 
-// Run returns the secret once it is ready. If only the wait fails, the result is returned, too.
-func (w Wait) Run(ctx context.Context, api *cloud.Client) (*WaitResult, error) {
+// Run returns a *WaitResult. If only the wait fails, it returns the result with the error.
+func (w *Wait) Run(ctx context.Context, api *cloud.Client) (report.Result, error) {
 	began := api.Now()
 	api.CallTimeout = min(api.CallTimeout, w.Limit)
 	e, err := api.Find(ctx, w.Name)
@@ -30,7 +30,8 @@ func (w Wait) Run(ctx context.Context, api *cloud.Client) (*WaitResult, error) {
 		return nil, err
 	case e == nil:
 		near := report.DidYouMean(nearest(ctx, api, w.Name))
-		return nil, api.Errorf(report.NotFound, "no secret %s in %s%s", w.Name, location(api, ""), near)
+		const none = "no secret %s in %s%s"
+		return nil, api.Errorf(report.NotFound, none, w.Name, placeIn(api, "").label(), near)
 	case e.Source == cloud.SourceReferenced:
 		return nil, referencedError(api, w.Name)
 	}
@@ -39,7 +40,7 @@ func (w Wait) Run(ctx context.Context, api *cloud.Client) (*WaitResult, error) {
 	case cloud.StatusReady:
 		api.Note("%s is ready", w.Name)
 	case cloud.StatusFailed:
-		err = api.Errorf(report.Failed, "%s: %s", w.Name, e.Failed())
+		err = api.Errorf(report.Failed, "%s: %s", w.Name, e.FailedText())
 	default:
 		var status string
 		ref := cloud.Ref{Name: e.Name, Type: e.Type, Region: e.Region}

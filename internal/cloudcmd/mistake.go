@@ -1,4 +1,4 @@
-package secrets
+package cloudcmd
 
 import (
 	"encoding/base64"
@@ -11,11 +11,10 @@ import (
 	"vbot/internal/secret"
 )
 
-// A Suspicion describes what looks like a mistake in a value, such as one made when pasting it. The value
-// may still be right.
-type Suspicion struct {
-	Looks  string       // "is in quotes"; "" if nothing looks like a mistake
-	Better secret.Value // the value without the mistake; empty if that is unknown
+// A Mistake is a probable mistake in a value, such as one made when pasting it. The value may still be right.
+type Mistake struct {
+	Description string       // what the value is or has: "is in quotes"; "" if it looks right
+	Fixed       secret.Value // the value without the mistake; empty if that is unknown
 }
 
 // quotes are pairs of quotation marks that are often pasted together with a value.
@@ -24,40 +23,44 @@ var quotes = [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "`"}, {"\u201c", "\u201d"
 // blanks are invisible characters that are often pasted together with a value.
 const blanks = " \t\u00a0\u200b\u2060\ufeff"
 
-// Suspect looks for mistakes in the value of a pair. isServiceKey reports whether a key is the secret of
-// a service.
-func Suspect(pair secret.Pair, isServiceKey func(key string) bool) Suspicion {
+// FindMistake looks for a mistake in the value of a pair. isServiceKey reports whether a key is the secret of
+// a service of the catalog.
+func FindMistake(pair secret.Pair, isServiceKey func(key string) bool) Mistake {
 	value := pair.Value.Reveal()
 	trimmed := strings.Trim(value, blanks)
 	for _, marks := range quotes {
 		rest, begins := strings.CutPrefix(trimmed, marks[0])
 		rest, ends := strings.CutSuffix(rest, marks[1])
 		if begins && ends && !strings.ContainsAny(rest, marks[0]+marks[1]) {
-			return Suspicion{Looks: "is in quotes", Better: secret.New(rest)}
+			return Mistake{Description: "is in quotes", Fixed: secret.New(rest)}
 		}
 	}
-	isOther := cloud.IsToken(value) || strings.HasPrefix(value, "{") || IsPEM(value)
+	isKnownForm := cloud.IsToken(value) || strings.HasPrefix(value, "{") || IsPEM(value)
 	line := strings.TrimRight(value, "\r\n")
 	isLine := !strings.ContainsAny(line, "\r\n")
-	standsForSecret := unusable(line)
+	reference := unusable(line)
 	switch {
-	case value == "": // it is to be asked for
+	case value == "": // vbot asks for it
 	case isLine && line != value && !strings.HasPrefix(value, "{"):
-		return Suspicion{Looks: "ends in a line break", Better: secret.New(line)}
-	case standsForSecret != "":
-		return Suspicion{Looks: standsForSecret}
+		return Mistake{Description: "ends in a line break", Fixed: secret.New(line)}
+	case reference != "":
+		return Mistake{Description: reference}
 	case IsPEM(trimmed) && strings.Contains(trimmed, `\n`):
-		return Suspicion{
-			Looks: `has \n where a PEM has line breaks (in a file, double quotes turn \n into one)`,
+		return Mistake{
+			Description: `has \n where a PEM has line breaks (in a file, double quotes turn \n into one)`,
 		}
 	case trimmed != value:
-		return Suspicion{Looks: "has blanks around it", Better: secret.New(trimmed)}
+		return Mistake{Description: "has blanks around it", Fixed: secret.New(trimmed)}
 	case isEncodedText(pair.Key, value):
-		return Suspicion{Looks: "is base64 of a text, as .data is in what kubectl get secret -o yaml prints"}
-	case !isOther && isServiceKey(pair.Key):
-		return Suspicion{Looks: "has characters that no key has, such as blanks, line breaks or curly quotes"}
+		return Mistake{
+			Description: "is base64 of a text, as .data is in what kubectl get secret -o yaml prints",
+		}
+	case !isKnownForm && isServiceKey(pair.Key):
+		return Mistake{
+			Description: "has characters that no key has, such as blanks, line breaks or curly quotes",
+		}
 	}
-	return Suspicion{}
+	return Mistake{}
 }
 
 // unusable describes a value that only stands for a secret, so that no bot can use it. It returns "" for
@@ -83,27 +86,27 @@ const (
 	maxEncoded = 1 << 20 // bytes; the limit of a Kubernetes Secret
 )
 
-// isEncodedText reports whether a value is base64 of a text, as if it came from a Secret of Kubernetes. A
-// value may be right in base64 if its key says so, and so may a login (such as Inworld's keys), a JSON file
-// or an id with a time in it.
+// isEncodedText reports whether a value is base64 of a text, as if it was copied from a Kubernetes Secret. It
+// accepts base64 if the key says so, and that of USER:PASSWORD (Inworld's keys), of a JSON file and of an id
+// with a time in it.
 func isEncodedText(key, value string) bool {
 	if len(value) < minEncoded || len(value) > maxEncoded || strings.Contains(key, "64") {
 		return false
 	}
 	data, err := base64.StdEncoding.Strict().DecodeString(value)
 	text := strings.TrimRight(string(data), "\r\n")
-	isOdd := func(r rune) bool {
+	isBinary := func(r rune) bool {
 		return r == utf8.RuneError || r != '\n' && r != '\r' && unicode.IsControl(r)
 	}
-	if err != nil || text == "" || strings.ContainsFunc(text, isOdd) {
+	if err != nil || text == "" || strings.ContainsFunc(text, isBinary) {
 		return false
 	}
-	isLogin := strings.Contains(text, ":") && !strings.Contains(text, "://") && !IsPEM(text)
-	return !isLogin && !strings.HasPrefix(text, "{") && !isDated(text)
+	isUserAndPassword := strings.Contains(text, ":") && !strings.Contains(text, "://") && !IsPEM(text)
+	return !isUserAndPassword && !strings.HasPrefix(text, "{") && !isDated(text)
 }
 
 // isDated reports whether a text is an id of 32 hexadecimal digits, a hyphen and a time in decimal digits.
-// The keys of some services are such a text in base64.
+// Some services' keys are such a text in base64.
 func isDated(text string) bool {
 	id, time, _ := strings.Cut(text, "-")
 	return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" &&
@@ -135,5 +138,5 @@ func isPlaceholder(value string) bool {
 		len(words) > 1 && words[0] == "your" && slices.Contains(ends, last)
 }
 
-// IsPEM reports whether the line is the first of a key or certificate.
-func IsPEM(line string) bool { return strings.HasPrefix(line, "-----BEGIN ") }
+// IsPEM reports whether a text begins like a key or a certificate in PEM.
+func IsPEM(text string) bool { return strings.HasPrefix(text, "-----BEGIN ") }

@@ -1,4 +1,4 @@
-// Package cloudtest stands in for the API of Pipecat Cloud in tests.
+// Package cloudtest is a fake of the API of Pipecat Cloud, for tests.
 package cloudtest
 
 import (
@@ -21,29 +21,28 @@ import (
 	"vbot/internal/filetest"
 )
 
-// A Standin is the API of Pipecat Cloud as openapi.json describes it. It is strict: it
-// fails the test for a request that a client must not send, for an unexpected request,
-// and for an expected one that never came.
-type Standin struct {
+// A Fake is the API of Pipecat Cloud as openapi.json describes it. It is strict: it fails the test for a
+// request that a client must not send, for an unexpected request, and for an expected one that never came.
+type Fake struct {
 	*httptest.Server
 	t         testing.TB
 	userAgent string // of every request
 	Clock     *Clock // the client's, for faults that take time
 
-	Mu       sync.Mutex
-	Orgs     []string
-	Personal bool // the token belongs to a person; otherwise it is the key of Orgs[0]
-	Sets     map[string]*Secret
-	Cluster  map[string]string // the Kubernetes Secrets of region pce-acme, with their types
-	NoBulk   bool              // accept only one key per request, as the Python client sends it
-	Statuses []string          // the statuses that the next reads return; the last one stays
-	faults   map[string][]Fault
-	Log      []string
-	wanted   []string
-	Anything bool            // no list of wanted requests
-	Slow     time.Duration   // how long a write takes
-	writing  map[string]bool // sets that are being written
-	Overlaps int
+	Mu         sync.Mutex
+	Orgs       []string
+	Personal   bool // the token belongs to a person; otherwise it is the key of Orgs[0]
+	Sets       map[string]*Secret
+	Cluster    map[string]string // the Kubernetes Secrets of region pce-acme, with their types
+	NoBulk     bool              // accept only one key per request, as the Python client sends it
+	Statuses   []string          // the statuses that the next reads return; the last one stays
+	faults     map[string][]Fault
+	Log        []string
+	expected   []string
+	AnyRequest bool            // accept any requests, without Expect
+	Slow       time.Duration   // how long a write takes
+	writing    map[string]bool // sets that are being written
+	Overlaps   int
 }
 
 // Secret is what the API stores under one name.
@@ -72,16 +71,16 @@ const (
 // A Fault responds instead of the API; serve sends the API's correct response.
 type Fault func(w http.ResponseWriter, r *http.Request, body []byte, serve func())
 
-// New returns a stand-in that expects exactly the requests in its list; see Want.
-func New(t testing.TB, userAgent string) *Standin {
-	s := Bare(t, userAgent)
+// New returns a fake that expects exactly the requests of its list; see Expect.
+func New(t testing.TB, userAgent string) *Fake {
+	s := NewLenient(t, userAgent)
 	t.Cleanup(func() {
 		s.Close()
 		s.Mu.Lock()
 		defer s.Mu.Unlock()
-		if !s.Anything && !slices.Equal(s.Log, s.wanted) {
-			log, wanted := strings.Join(s.Log, "\n  "), strings.Join(s.wanted, "\n  ")
-			t.Errorf("requests:\n  %s\nwanted:\n  %s", log, wanted)
+		if !s.AnyRequest && !slices.Equal(s.Log, s.expected) {
+			log, expected := strings.Join(s.Log, "\n  "), strings.Join(s.expected, "\n  ")
+			t.Errorf("requests:\n  %s\nexpected:\n  %s", log, expected)
 		}
 		for on, left := range s.faults {
 			if len(left) > 0 {
@@ -92,9 +91,9 @@ func New(t testing.TB, userAgent string) *Standin {
 	return s
 }
 
-// Bare returns a stand-in that accepts any request of the API, any number of times.
-func Bare(t testing.TB, userAgent string) *Standin {
-	s := &Standin{
+// NewLenient returns a fake that accepts any request of the API, any number of times.
+func NewLenient(t testing.TB, userAgent string) *Fake {
+	s := &Fake{
 		t: t, userAgent: userAgent, Clock: &Clock{Time: time.Unix(1e9, 0)},
 		Orgs: []string{"acme"}, Personal: true, Sets: map[string]*Secret{},
 		faults: map[string][]Fault{}, writing: map[string]bool{},
@@ -103,8 +102,8 @@ func Bare(t testing.TB, userAgent string) *Standin {
 	return s
 }
 
-// Keep stores a secret set in the API.
-func (s *Standin) Keep(name, region, status string, keys ...string) *Secret {
+// Put stores a secret set in the API. Each key has the value "old".
+func (s *Fake) Put(name, region, status string, keys ...string) *Secret {
 	k := &Secret{Kind: typeSet, region: region, status: status, Values: map[string]string{}}
 	for _, key := range keys {
 		k.Values[key] = "old"
@@ -114,7 +113,7 @@ func (s *Standin) Keep(name, region, status string, keys ...string) *Secret {
 }
 
 // Values returns what the API stores under the name, or nil.
-func (s *Standin) Values(name string) map[string]string {
+func (s *Fake) Values(name string) map[string]string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if k := s.Sets[name]; k != nil {
@@ -123,23 +122,23 @@ func (s *Standin) Values(name string) map[string]string {
 	return nil
 }
 
-// Want adds expected requests, in order, with the organization's path as ~.
-func (s *Standin) Want(requests ...string) *Standin {
-	s.wanted = append(s.wanted, requests...)
+// Expect adds expected requests, in order, with the organization's path as ~.
+func (s *Fake) Expect(requests ...string) *Fake {
+	s.expected = append(s.expected, requests...)
 	return s
 }
 
-// Misbehave makes the next requests of the method go wrong.
-func (s *Standin) Misbehave(method string, how ...Fault) *Standin {
+// FailNext sets the faults of the next requests of the method, in order. Later requests succeed.
+func (s *Fake) FailNext(method string, faults ...Fault) *Fake {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	s.faults[method] = append(s.faults[method], how...)
+	s.faults[method] = append(s.faults[method], faults...)
 	return s
 }
 
-// Env is the environment for vbot. The lock tells the race detector that the test's setup
-// happens before the requests, which another process may send.
-func (s *Standin) Env() []string {
+// Env returns the environment for vbot. The lock tells the race detector that the test's setup happens before
+// the requests, which another process may send.
+func (s *Fake) Env() []string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	return []string{
@@ -150,7 +149,7 @@ func (s *Standin) Env() []string {
 	}
 }
 
-func (s *Standin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client went away
@@ -164,7 +163,7 @@ func (s *Standin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.Mu.Unlock()
 	s.checkHeaders(r, body)
-	serve := func() { s.Answer(w, r, body) }
+	serve := func() { s.Respond(w, r, body) }
 	if fault != nil {
 		fault(w, r, body, serve)
 		return
@@ -172,58 +171,58 @@ func (s *Standin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serve()
 }
 
-// checkHeaders fails the test if the request is not one that vbot sends.
-func (s *Standin) checkHeaders(r *http.Request, body []byte) {
-	wrong := func(format string, args ...any) {
+// checkHeaders fails the test if vbot must not send the request.
+func (s *Fake) checkHeaders(r *http.Request, body []byte) {
+	fail := func(format string, args ...any) {
 		s.t.Errorf("%s %s: %s", r.Method, r.URL, fmt.Sprintf(format, args...))
 	}
 	if got := r.Header.Get("User-Agent"); got != s.userAgent {
-		wrong("User-Agent is %q", got)
+		fail("User-Agent is %q", got)
 	}
 	if r.Header.Get("Accept") != "application/json" {
-		wrong("Accept is %q", r.Header.Get("Accept"))
+		fail("Accept is %q", r.Header.Get("Accept"))
 	}
 	if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
-		wrong("there is no bearer token")
+		fail("there is no bearer token")
 	}
 	writes := r.Method == "PUT" || r.Method == "POST"
 	if writes != (r.Header.Get("Content-Type") == "application/json") || writes != (len(body) > 0) {
-		wrong("%d bytes of %q", len(body), r.Header.Get("Content-Type"))
+		fail("%d bytes of %q", len(body), r.Header.Get("Content-Type"))
 	}
 	query := r.URL.Query()
 	isFilter := r.Method == "GET" && len(query) == 1 && query.Get("region") != ""
 	if r.URL.RawQuery != "" && !isFilter {
-		wrong("query %q", r.URL.RawQuery)
+		fail("query %q", r.URL.RawQuery)
 	}
 }
 
-// Say answers with JSON.
-func Say(w http.ResponseWriter, status int, v any) {
+// SendJSON responds with JSON.
+func SendJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	json.NewEncoder(w).Encode(v)
 }
 
-func refuse(w http.ResponseWriter, status int, code, message string) {
-	Say(w, status, map[string]string{"error": message, "code": code})
+func sendError(w http.ResponseWriter, status int, code, message string) {
+	SendJSON(w, status, map[string]string{"error": message, "code": code})
 }
 
-// Answer sends the API's response.
-func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
+// Respond sends the response of the API.
+func (s *Fake) Respond(w http.ResponseWriter, r *http.Request, body []byte) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	path := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	isOdd := strings.Contains(r.URL.EscapedPath(), "%") || slices.Contains(path, "") ||
+	isEscaped := strings.Contains(r.URL.EscapedPath(), "%") || slices.Contains(path, "") ||
 		slices.Contains(path, "..")
-	if path[0] != "v1" || isOdd {
+	if path[0] != "v1" || isEscaped {
 		s.t.Errorf("%s %s is no path of the API", r.Method, r.URL)
 		return
 	}
 	path = path[1:]
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	long := path[0] == "organizations"
-	if s.Personal && token != Token || !s.Personal && token != Key || s.Personal && !long {
-		refuse(w, 401, "UNAUTHORIZED", "Unauthorized")
+	hasOrganization := path[0] == "organizations"
+	if s.Personal && token != Token || !s.Personal && token != Key || s.Personal && !hasOrganization {
+		sendError(w, 401, "UNAUTHORIZED", "Unauthorized")
 		return
 	}
 	if r.Method == "GET" && slices.Equal(path, []string{"organizations"}) {
@@ -231,12 +230,12 @@ func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		for _, o := range s.Orgs {
 			list = append(list, map[string]string{"name": o, "verboseName": strings.ToUpper(o)})
 		}
-		Say(w, 200, map[string]any{"organizations": list})
+		SendJSON(w, 200, map[string]any{"organizations": list})
 		return
 	}
-	if long {
+	if hasOrganization {
 		if len(path) < 3 || !slices.Contains(s.Orgs, path[1]) {
-			refuse(w, 403, "FORBIDDEN", "Not your organization")
+			sendError(w, 403, "FORBIDDEN", "Not your organization")
 			return
 		}
 		path = path[2:]
@@ -247,7 +246,7 @@ func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 		for _, code := range codes {
 			list = append(list, map[string]string{"code": code, "display_name": strings.ToUpper(code)})
 		}
-		Say(w, 200, map[string]any{"regions": list})
+		SendJSON(w, 200, map[string]any{"regions": list})
 		return
 	}
 	if path[0] != "secrets" || len(path) > 3 {
@@ -272,8 +271,8 @@ func (s *Standin) Answer(w http.ResponseWriter, r *http.Request, body []byte) {
 	}
 }
 
-// status is the status that a read returns.
-func (s *Standin) status(k *Secret) string {
+// status returns the status for the next read.
+func (s *Fake) status(k *Secret) string {
 	if len(s.Statuses) == 0 {
 		return k.status
 	}
@@ -284,7 +283,7 @@ func (s *Standin) status(k *Secret) string {
 	return next
 }
 
-func (s *Standin) list(w http.ResponseWriter, _ string) { // the filter is not described, and not applied
+func (s *Fake) list(w http.ResponseWriter, _ string) { // the filter is not described, and not applied
 	rows := []map[string]string{}
 	for name, k := range s.Sets { // the order does not matter
 		row := map[string]string{"name": name, "type": k.Kind}
@@ -300,17 +299,17 @@ func (s *Standin) list(w http.ResponseWriter, _ string) { // the filter is not d
 		}
 		rows = append(rows, row)
 	}
-	Say(w, 200, map[string]any{"sets": rows})
+	SendJSON(w, 200, map[string]any{"sets": rows})
 }
 
-func (s *Standin) get(w http.ResponseWriter, name string) {
+func (s *Fake) get(w http.ResponseWriter, name string) {
 	k := s.Sets[name]
 	if k == nil {
-		refuse(w, 404, "NOT_FOUND", "Set not found")
+		sendError(w, 404, "NOT_FOUND", "Set not found")
 		return
 	}
 	if k.Kind == typeImagePull {
-		refuse(w, 400, "PCC-1006", "Cannot retrieve image pull secrets by name")
+		sendError(w, 400, "PCC-1006", "Cannot retrieve image pull secrets by name")
 		return
 	}
 	keys := []map[string]string{}
@@ -327,10 +326,10 @@ func (s *Standin) get(w http.ResponseWriter, name string) {
 			answer[field] = value
 		}
 	}
-	Say(w, 200, answer)
+	SendJSON(w, 200, answer)
 }
 
-func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
+func (s *Fake) put(w http.ResponseWriter, name string, body []byte) {
 	type entry struct {
 		Key   *string `json:"secretKey"`
 		Value *string `json:"secretValue"`
@@ -352,7 +351,7 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 	}
 	if s.writing[name] {
 		s.Overlaps++
-		refuse(w, 409, "CONFLICT", "The set was modified concurrently, please retry")
+		sendError(w, 409, "CONFLICT", "The set was modified concurrently, please retry")
 		return
 	}
 	if s.Slow > 0 {
@@ -364,7 +363,7 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 	}
 	k := s.Sets[name]
 	if k != nil && k.Source == sourceReferenced {
-		refuse(w, 409, "CONFLICT", "The name is used by a referenced secret")
+		sendError(w, 409, "CONFLICT", "The name is used by a referenced secret")
 		return
 	}
 	region := "us-west"
@@ -372,13 +371,13 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 		region = k.region
 	}
 	if in.Region != nil && *in.Region != region && k != nil {
-		refuse(w, 400, "GENERIC_BAD_REQUEST", "Set exists in another region")
+		sendError(w, 400, "GENERIC_BAD_REQUEST", "Set exists in another region")
 		return
 	}
 	if in.Region != nil {
 		region = *in.Region
 		if !slices.Contains([]string{"us-west", "us-east", "eu-central", "ap-south"}, region) {
-			refuse(w, 400, "GENERIC_BAD_REQUEST", "Invalid region")
+			sendError(w, 400, "GENERIC_BAD_REQUEST", "Invalid region")
 			return
 		}
 	}
@@ -390,7 +389,7 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 		}
 	}
 	if image != (k.Kind == typeImagePull) {
-		refuse(w, 400, "GENERIC_BAD_REQUEST", "Set is of another type")
+		sendError(w, 400, "GENERIC_BAD_REQUEST", "Set is of another type")
 		return
 	}
 	switch {
@@ -410,7 +409,7 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 			return
 		}
 		if s.NoBulk {
-			refuse(w, 400, "GENERIC_BAD_REQUEST", "secretKey is required")
+			sendError(w, 400, "GENERIC_BAD_REQUEST", "secretKey is required")
 			return
 		}
 		for _, e := range *in.Secrets {
@@ -430,11 +429,11 @@ func (s *Standin) put(w http.ResponseWriter, name string, body []byte) {
 		k.Values[*in.Key] = *in.Value
 	}
 	s.Sets[name] = k
-	Say(w, 202, map[string]string{"status": "OK", "region": k.region})
+	SendJSON(w, 202, map[string]string{"status": "OK", "region": k.region})
 }
 
 // reference registers a Kubernetes Secret, which the API looks for in the cluster.
-func (s *Standin) reference(w http.ResponseWriter, body []byte) {
+func (s *Fake) reference(w http.ResponseWriter, body []byte) {
 	var in struct {
 		Name   string `json:"name"`
 		Region string `json:"region"`
@@ -448,21 +447,23 @@ func (s *Standin) reference(w http.ResponseWriter, body []byte) {
 	kind := s.Cluster[in.Name]
 	switch k := s.Sets[in.Name]; {
 	case in.Region != "pce-acme":
-		refuse(w, 400, "GENERIC_BAD_REQUEST", "Secrets can be referenced in self-hosted regions only")
+		sendError(w, 400, "GENERIC_BAD_REQUEST", "Secrets can be referenced in self-hosted regions only")
 	case kind == "":
-		refuse(w, 404, "NOT_FOUND", "Secret not found in the cluster")
+		sendError(w, 404, "NOT_FOUND", "Secret not found in the cluster")
 	case k != nil && k.Source != sourceReferenced:
-		refuse(w, 409, "CONFLICT", "The name is used by a secret that is not referenced")
+		sendError(w, 409, "CONFLICT", "The name is used by a secret that is not referenced")
 	default:
 		s.Sets[in.Name] = &Secret{Kind: kind, region: in.Region, status: "ready", Source: sourceReferenced}
-		Say(w, 200, map[string]string{"name": in.Name, "region": in.Region, "type": kind, "status": "ready"})
+		SendJSON(w, 200, map[string]string{
+			"name": in.Name, "region": in.Region, "type": kind, "status": "ready",
+		})
 	}
 }
 
-func (s *Standin) remove(w http.ResponseWriter, path []string) {
+func (s *Fake) remove(w http.ResponseWriter, path []string) {
 	k := s.Sets[path[0]]
 	if k == nil {
-		refuse(w, 404, "NOT_FOUND", "Secret not found")
+		sendError(w, 404, "NOT_FOUND", "Secret not found")
 		return
 	}
 	if len(path) == 1 {
@@ -470,13 +471,13 @@ func (s *Standin) remove(w http.ResponseWriter, path []string) {
 	} else if _, ok := k.Values[path[1]]; ok {
 		delete(k.Values, path[1])
 	} else {
-		refuse(w, 404, "NOT_FOUND", "Secret not found")
+		sendError(w, 404, "NOT_FOUND", "Secret not found")
 		return
 	}
-	Say(w, 200, map[string]string{"status": "OK"})
+	SendJSON(w, 200, map[string]string{"status": "OK"})
 }
 
-// Misbehaviours.
+// Faults.
 
 // Drop closes the connection instead of answering.
 func Drop(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
@@ -486,22 +487,22 @@ func Drop(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 	}
 }
 
-// LoseAnswer carries out the request, and closes the connection instead of responding.
-func LoseAnswer(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
-	Do(Drop)(w, r, body, serve)
+// LoseResponse carries out the request, and closes the connection instead of responding.
+func LoseResponse(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
+	Apply(Drop)(w, r, body, serve)
 }
 
-// Do carries out the request, and then responds in another way.
-func Do(otherwise Fault) Fault {
+// Apply carries out the request, and then responds with the fault.
+func Apply(fault Fault) Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 		server := r.Context().Value(http.ServerContextKey).(*http.Server)
-		server.Handler.(*Standin).Answer(httptest.NewRecorder(), r, body)
-		otherwise(w, r, body, serve)
+		server.Handler.(*Fake).Respond(httptest.NewRecorder(), r, body)
+		fault(w, r, body, serve)
 	}
 }
 
-// Half closes the connection in the middle of a response, after complete JSON.
-func Half(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
+// Truncate closes the connection in the middle of a response, after complete JSON.
+func Truncate(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 	w.Header().Set("Content-Length", "1000")
 	io.WriteString(w, `{"status":"OK","sets":[],"secrets":[],"organizations":[],"name":"team"}`)
 	w.(http.Flusher).Flush()
@@ -513,8 +514,8 @@ func Hang(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 	<-r.Context().Done()
 }
 
-// Inform sends informational responses (1xx), and then the correct one.
-func Inform(statuses ...int) Fault {
+// Informational sends informational responses (1xx), and then the correct one.
+func Informational(statuses ...int) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte, serve func()) {
 		for _, status := range statuses {
 			w.WriteHeader(status)
@@ -523,11 +524,11 @@ func Inform(statuses ...int) Fault {
 	}
 }
 
-// Informed sends informational responses (1xx), and then nothing.
-func Informed(statuses ...int) Fault {
+// OnlyInformational sends informational responses (1xx), and then nothing.
+func OnlyInformational(statuses ...int) Fault {
 	return func(w http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 		if statuses[0] != http.StatusSwitchingProtocols {
-			Inform(statuses...)(w, r, nil, func() { <-r.Context().Done() })
+			Informational(statuses...)(w, r, nil, func() { <-r.Context().Done() })
 			return
 		}
 		conn, _, err := w.(http.Hijacker).Hijack()
@@ -541,11 +542,12 @@ func Informed(statuses ...int) Fault {
 	}
 }
 
-// With200 responds with 200 and another body.
-func With200(body string) Fault {
+// Respond responds with status 200 and the body.
+func Respond(body string) Fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { io.WriteString(w, body) }
 }
 
+// Huge responds with a body of more than 8 MiB.
 func Huge(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) {
 	fmt.Fprintf(w, `{"status":"OK","region":"%s"}`, strings.Repeat("x", 8<<20))
 }
@@ -556,7 +558,7 @@ func Status(code int, word, message string, headers ...string) Fault {
 		for i := 0; i+1 < len(headers); i += 2 {
 			w.Header().Set(headers[i], headers[i+1])
 		}
-		refuse(w, code, word, message)
+		sendError(w, code, word, message)
 	}
 }
 
@@ -587,15 +589,15 @@ func Echo(code int) Fault {
 			}
 		}
 		walk(v)
-		refuse(w, code, "ECHO", strings.Join(words, " | "))
+		sendError(w, code, "ECHO", strings.Join(words, " | "))
 	}
 }
 
-// Times repeats a fault n times.
-func Times(n int, m Fault) []Fault { return slices.Repeat([]Fault{m}, n) }
+// Repeat returns n times the same fault.
+func Repeat(n int, fault Fault) []Fault { return slices.Repeat([]Fault{fault}, n) }
 
-// Right sends the correct response.
-func Right(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) { serve() }
+// Succeed sends the correct response, for a request before one that fails.
+func Succeed(_ http.ResponseWriter, _ *http.Request, _ []byte, serve func()) { serve() }
 
 // A Clock is the clock of runs within the test. A pause advances it.
 type Clock struct {

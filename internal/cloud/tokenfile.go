@@ -16,26 +16,26 @@ import (
 	"vbot/internal/system"
 )
 
-const maxLogin = 64 << 10 // bytes
+const maxTokenFile = 64 << 10 // bytes
 
-// A Login is what `vbot cloud login` stores.
-type Login struct {
+// A StoredToken is the token that `vbot cloud login` stores, and where it may be used.
+type StoredToken struct {
 	Token        string `json:"token"`
 	Organization string `json:"organization,omitempty"`
 	APIURL       string `json:"api_url"` // where the token may be sent
 }
 
-// A LoginFile is the file with the login.
-type LoginFile struct{ Path string }
+// A TokenFile is the file with the stored token. JSON and messages call it the config file.
+type TokenFile struct{ Path string }
 
-// FindLoginFile returns the file in which login stores the token, whether it exists or not.
-func FindLoginFile(s system.System) (LoginFile, error) {
+// FindTokenFile returns the file in which login stores the token, whether it exists or not.
+func FindTokenFile(s system.System) (TokenFile, error) {
 	path := s.Getenv("VBOT_CONFIG")
-	if fault := report.AssignmentFault(path); fault != "" {
-		return LoginFile{}, report.One(report.InvalidConfig, "VBOT_CONFIG", "VBOT_CONFIG", "%s", fault)
+	if err := report.CheckFileName(path); err != nil {
+		return TokenFile{}, report.One(report.InvalidConfig, "VBOT_CONFIG", "VBOT_CONFIG", "%v", err)
 	}
 	if path != "" {
-		return LoginFile{s.Path(path)}, nil
+		return TokenFile{s.Path(path)}, nil
 	}
 	dir, err := os.UserConfigDir()
 	if err == nil && !filepath.IsAbs(dir) {
@@ -45,49 +45,49 @@ func FindLoginFile(s system.System) (LoginFile, error) {
 		const noDirectory = "your configuration directory is unknown; set VBOT_CONFIG to a file"
 		f := report.Errorf(report.IO, noDirectory)
 		f.Err = err
-		return LoginFile{}, f
+		return TokenFile{}, f
 	}
-	return LoginFile{filepath.Join(dir, "vbot", "config.json")}, nil
+	return TokenFile{filepath.Join(dir, "vbot", "config.json")}, nil
 }
 
 var errForeign = errors.New("is not a file that `vbot cloud login` wrote; " +
 	"remove it, or set VBOT_CONFIG to another file")
 
-// Read reads the file. If it is missing, the login is empty. Like ssh, it refuses a file of another
-// user, or one that others can read or write; see private.
-func (f LoginFile) Read() (Login, error) {
-	s, info, err := f.parse()
+// Read reads the file. If it is missing, the token is empty. Like ssh, it refuses a file of another
+// user, or one that others can read or write; see checkPrivate.
+func (f TokenFile) Read() (StoredToken, error) {
+	token, info, err := f.parse()
 	if errors.Is(err, fs.ErrNotExist) {
-		return Login{}, nil
+		return StoredToken{}, nil
 	}
 	if err == nil {
-		err = private(info)
+		err = checkPrivate(info)
 	}
 	if err != nil {
-		return Login{}, err
+		return StoredToken{}, err
 	}
-	return s, nil
+	return token, nil
 }
 
 // parse reads the file, and returns its info.
-func (f LoginFile) parse() (s Login, info fs.FileInfo, err error) {
-	data, info, err := readFile(f.Path, maxLogin)
+func (f TokenFile) parse() (token StoredToken, info fs.FileInfo, err error) {
+	data, info, err := readFile(f.Path, maxTokenFile)
 	if err != nil {
-		return s, info, err
+		return token, info, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	// Do not return the decoder's error: it may quote the token.
-	if dec.Decode(&s) != nil || dec.Decode(&s) != io.EOF ||
-		s.Organization != "" && !IsSegment(s.Organization) || s.APIURL == "" {
-		return s, info, errForeign
+	isOne := dec.Decode(&token) == nil && dec.Decode(&token) == io.EOF
+	if !isOne || token.Organization != "" && !IsSegment(token.Organization) || token.APIURL == "" {
+		return token, info, errForeign
 	}
-	return s, info, nil
+	return token, info, nil
 }
 
 // CheckOwned returns an error if the file exists, but is not a regular file of this user that login wrote:
 // vbot must not replace or remove it.
-func (f LoginFile) CheckOwned() error {
+func (f TokenFile) CheckOwned() error {
 	info, err := os.Lstat(f.Path)
 	if err != nil {
 		return nil
@@ -95,11 +95,11 @@ func (f LoginFile) CheckOwned() error {
 	if !info.Mode().IsRegular() {
 		return errNotRegular
 	}
-	if err := own(info); err != nil {
+	if err := checkOwner(info); err != nil {
 		return err
 	}
-	s, _, err := f.parse()
-	if err == nil && s.Token == "" {
+	token, _, err := f.parse()
+	if err == nil && token.Token == "" {
 		err = errForeign
 	}
 	return err
@@ -132,8 +132,8 @@ func readFile(name string, limit int64) (data []byte, info fs.FileInfo, err erro
 }
 
 // Write replaces the file atomically, with mode 0600. Missing directories get mode 0700.
-func (f LoginFile) Write(s Login) error {
-	data, _ := json.MarshalIndent(s, "", "  ") // strings cannot fail
+func (f TokenFile) Write(token StoredToken) error {
+	data, _ := json.MarshalIndent(token, "", "  ") // strings cannot fail
 	dir := filepath.Dir(f.Path)
 	if err := makeDir(dir); err != nil {
 		return err
@@ -172,17 +172,17 @@ func makeDir(dir string) error {
 	return os.Chmod(dir, 0o700)
 }
 
-// temporary creates a file beside the login file, with mode 0600. A killed login leaves it;
-// Remove recognizes its name.
-func (f LoginFile) temporary() (*os.File, error) {
+// temporary creates a file beside the token file, with mode 0600. A login that is killed leaves it; Remove
+// recognizes its name.
+func (f TokenFile) temporary() (*os.File, error) {
 	return os.CreateTemp(filepath.Dir(f.Path), f.temporaryPrefix()+"*")
 }
 
-func (f LoginFile) temporaryPrefix() string { return "." + filepath.Base(f.Path) + ".vbot-" }
+func (f TokenFile) temporaryPrefix() string { return "." + filepath.Base(f.Path) + ".vbot-" }
 
-// Remove removes the file, and files that killed logins left beside it. It reports whether
-// there were any. Call CheckOwned first.
-func (f LoginFile) Remove() (removed bool, err error) {
+// Remove removes the file, and temporary files beside it. It reports whether there were any. Call CheckOwned
+// first.
+func (f TokenFile) Remove() (removed bool, err error) {
 	dir := filepath.Dir(f.Path)
 	names := []string{filepath.Base(f.Path)}
 	entries, _ := os.ReadDir(dir) // if it does not exist, there is nothing to remove

@@ -31,27 +31,27 @@ func TestReadLogin(t *testing.T) {
 		`"hunter2"`:                                                    foreign,
 		"":                                                             foreign,
 		login[:len(login)-1]:                                           foreign,
-		login + strings.Repeat(" ", maxLogin-len(login)):   "",
-		login + strings.Repeat(" ", maxLogin-len(login)+1): "is larger than 64 KiB",
+		login + strings.Repeat(" ", maxTokenFile-len(login)):   "",
+		login + strings.Repeat(" ", maxTokenFile-len(login)+1): "is larger than 64 KiB",
 	} {
-		got, err := LoginFile{storeLogin(t, text)}.Read()
+		got, err := TokenFile{writeTokenFile(t, text)}.Read()
 		if (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%.100s: %v", text, err)
 		}
-		if err != nil && got != (Login{}) {
+		if err != nil && got != (StoredToken{}) {
 			t.Errorf("%.100s: it returned %+v", text, got)
 		}
 	}
-	file := LoginFile{storeLogin(t, login)}
-	want := Login{Token: "hunter2", Organization: "acme", APIURL: "https://api.example.com"}
+	file := TokenFile{writeTokenFile(t, login)}
+	want := StoredToken{Token: "hunter2", Organization: "acme", APIURL: "https://api.example.com"}
 	if got, err := file.Read(); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
-	missing := LoginFile{filepath.Join(t.TempDir(), "none", "x")}
-	if got, err := missing.Read(); err != nil || got != (Login{}) {
+	missing := TokenFile{filepath.Join(t.TempDir(), "none", "x")}
+	if got, err := missing.Read(); err != nil || got != (StoredToken{}) {
 		t.Errorf("a missing file: %+v, %v", got, err)
 	}
-	if _, err := (LoginFile{t.TempDir()}).Read(); !errors.Is(err, errNotRegular) {
+	if _, err := (TokenFile{t.TempDir()}).Read(); !errors.Is(err, errNotRegular) {
 		t.Errorf("a directory: %v", err)
 	}
 }
@@ -61,7 +61,7 @@ func TestReadLoginOfOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it has no such modes")
 	}
-	file := LoginFile{storeLogin(t, `{"token":"t","api_url":"x"}`)}
+	file := TokenFile{writeTokenFile(t, `{"token":"t","api_url":"x"}`)}
 	for mode, want := range map[os.FileMode]string{
 		0o600: "", 0o400: "", 0o700: "",
 		0o640: "0640", 0o604: "0604", 0o620: "0620", 0o602: "0602", 0o610: "0610", 0o601: "0601",
@@ -82,22 +82,22 @@ func TestCheckOwned(t *testing.T) {
 	for text, want := range map[string]error{
 		`{"token":"t","api_url":"x"}`: nil, `{"api_url":"x"}`: errForeign, "": errForeign, "{}": errForeign,
 	} {
-		if err := (LoginFile{storeLogin(t, text)}).CheckOwned(); !errors.Is(err, want) {
+		if err := (TokenFile{writeTokenFile(t, text)}).CheckOwned(); !errors.Is(err, want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	login := storeLogin(t, `{"token":"t","api_url":"x"}`)
-	if err := (LoginFile{filepath.Join(filepath.Dir(login), "none")}).CheckOwned(); err != nil {
+	login := writeTokenFile(t, `{"token":"t","api_url":"x"}`)
+	if err := (TokenFile{filepath.Join(filepath.Dir(login), "none")}).CheckOwned(); err != nil {
 		t.Errorf("a missing file: %v", err)
 	}
-	if err := (LoginFile{filepath.Dir(login)}).CheckOwned(); !errors.Is(err, errNotRegular) {
+	if err := (TokenFile{filepath.Dir(login)}).CheckOwned(); !errors.Is(err, errNotRegular) {
 		t.Errorf("a directory: %v", err)
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(login, link); err != nil {
 		t.Skip(err)
 	}
-	if err := (LoginFile{link}).CheckOwned(); !errors.Is(err, errNotRegular) {
+	if err := (TokenFile{link}).CheckOwned(); !errors.Is(err, errNotRegular) {
 		t.Errorf("a link: %v", err)
 	}
 }
@@ -105,8 +105,8 @@ func TestCheckOwned(t *testing.T) {
 // Write makes the directories that are missing, for this user only.
 func TestWriteMakesDirectories(t *testing.T) {
 	dir := t.TempDir()
-	file := LoginFile{filepath.Join(dir, "a", "b", "config.json")}
-	if err := file.Write(Login{Token: "t", Organization: "acme", APIURL: "x"}); err != nil {
+	file := TokenFile{filepath.Join(dir, "a", "b", "config.json")}
+	if err := file.Write(StoredToken{Token: "t", Organization: "acme", APIURL: "x"}); err != nil {
 		t.Fatal(err)
 	}
 	const want = "{\n  \"token\": \"t\",\n  \"organization\": \"acme\",\n  \"api_url\": \"x\"\n}\n"
@@ -126,21 +126,22 @@ func TestWriteMakesDirectories(t *testing.T) {
 	if err := os.Chmod(filepath.Join(dir, "a"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := (LoginFile{filepath.Join(dir, "a", "config.json")}).Write(Login{Token: "t"}); err != nil {
+	if err := (TokenFile{filepath.Join(dir, "a", "config.json")}).Write(StoredToken{Token: "t"}); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(filepath.Join(dir, "a"))
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o755 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if err := (LoginFile{filepath.Join(file.Path, "x", "config.json")}).Write(Login{Token: "t"}); err == nil {
+	below := TokenFile{filepath.Join(file.Path, "x", "config.json")}
+	if err := below.Write(StoredToken{Token: "t"}); err == nil {
 		t.Error("it wrote below a file")
 	}
 }
 
 // readFile reads regular files up to a limit.
 func TestReadFile(t *testing.T) {
-	name := storeLogin(t, "12345")
+	name := writeTokenFile(t, "12345")
 	if data, info, err := readFile(name, 5); err != nil || string(data) != "12345" || info.Size() != 5 {
 		t.Errorf("%s, %v", data, err)
 	}

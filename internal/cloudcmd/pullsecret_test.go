@@ -1,4 +1,4 @@
-package secrets
+package cloudcmd
 
 import (
 	"strings"
@@ -24,16 +24,16 @@ func TestRegistryURL(t *testing.T) {
 		"-x":                          "",
 		"https://ghcr.io:port":        "",
 	} {
-		got, fault := RegistryURL(in), RegistryFault(in)
-		if (fault == "") != (want != "") || fault == "" && got != want {
-			t.Errorf("RegistryURL(%q) = %q, %q", in, got, fault)
+		got, err := RegistryURL(in), CheckHost(in)
+		if (err == nil) != (want != "") || err == nil && got != want {
+			t.Errorf("RegistryURL(%q) = %q, %v", in, got, err)
 		}
 	}
 }
 
-func TestHostNote(t *testing.T) {
+func TestHostWarning(t *testing.T) {
 	const hub = "https://index.docker.io/v1/"
-	for in, want := range map[string]string{ // "" is no note
+	for in, want := range map[string]string{ // "" is no warning
 		"https://hub.docker.com":      hub,
 		"hub.docker.com/r/acme/bot":   hub,
 		"docker.io":                   hub,
@@ -51,14 +51,14 @@ func TestHostNote(t *testing.T) {
 		"https://registry.example.com/v2/":  "",
 		"1.dkr.ecr.us-east-1.amazonaws.com": "",
 	} {
-		if got := HostNote(in); (got == "") != (want == "") || !strings.Contains(got, want) {
-			t.Errorf("HostNote(%q) = %q, want %q", in, got, want)
+		if got := HostWarning(in); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("HostWarning(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
-func TestLoginFault(t *testing.T) {
-	for login, want := range map[string]string{ // "" is right
+func TestCheckCredentials(t *testing.T) {
+	for credentials, want := range map[string]string{ // "" is right
 		"bob:pass":                        "",
 		"bob:{\"auths\": {}}":             "",
 		"_json_key:{\n\"type\": \"x\"}":   "",
@@ -68,9 +68,9 @@ func TestLoginFault(t *testing.T) {
 		"{bob:pass":                       "",
 		"bob":                             "must be USER:PASSWORD",
 	} {
-		got := LoginFault(secret.New(login), true)
-		if (got == "") != (want == "") || !strings.Contains(got, want) {
-			t.Errorf("%q: %q, want %q", login, got, want)
+		err := CheckCredentials(secret.New(credentials), true)
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", credentials, err, want)
 		}
 	}
 }

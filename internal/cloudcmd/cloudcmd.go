@@ -1,8 +1,8 @@
-// Package secrets has the commands of `vbot cloud`: list, set, check, remove, register and wait for secrets,
-// and sign in and out. A command is a struct with its options; Run carries it out and returns the result. It
-// prints only notes on the progress to stderr, and asks only through functions in the struct. Errors are a
+// Package cloudcmd has the commands of `vbot cloud`. A command is a struct with its options; Run carries it
+// out and returns the result, whose fields are the JSON and whose Text is for people. Commands print nothing
+// but notes on their progress, to stderr, and ask only through functions in the struct. Errors are a
 // *report.Failure, or context.Canceled if nothing was done.
-package secrets
+package cloudcmd
 
 import (
 	"cmp"
@@ -19,18 +19,6 @@ import (
 // what would be done; "" if the question is enough.
 type Confirm func(ctx context.Context, summary, question string) error
 
-// location returns "organization NAME, region REGION", without a region if that is "".
-func location(api *cloud.Client, region string) string {
-	s := "the API key's organization"
-	if api.Organization != "" {
-		s = "organization " + api.Organization
-	}
-	if region != "" {
-		s += ", region " + region
-	}
-	return s
-}
-
 // A Place is the JSON of where a secret is.
 type Place struct {
 	Organization report.OrNull `json:"organization" about:"its organization; null for that of an API key"`
@@ -40,6 +28,18 @@ type Place struct {
 // placeIn returns a place in the organization of the client.
 func placeIn(api *cloud.Client, region string) Place {
 	return Place{Organization: report.OrNull(api.Organization), Region: report.OrNull(region)}
+}
+
+// label returns the place for messages: "organization acme, region us-west".
+func (p Place) label() string {
+	s := "the API key's organization"
+	if p.Organization != "" {
+		s = "organization " + string(p.Organization)
+	}
+	if p.Region != "" {
+		s += ", region " + string(p.Region)
+	}
+	return s
 }
 
 // A State is the JSON of what the API reports about a secret.
@@ -59,25 +59,45 @@ func stateOf(api *cloud.Client, e cloud.Entry) State {
 	}
 }
 
+// What became of a key or a secret, in the JSON of several results.
+const (
+	resultPlanned     = "planned" // in a dry run
+	resultStored      = "stored"
+	resultRegistered  = "registered"
+	resultRemoved     = "removed"
+	resultAbsent      = "absent" // there was nothing to remove
+	resultFailed      = "failed"
+	resultUnconfirmed = "unconfirmed" // the request was sent, but no response came
+	resultNotTried    = "not_tried"   // an earlier request failed, or the run was interrupted
+)
+
+// incomplete describes a result in a problem. done is the result of a success.
+func incomplete[T ~string](result, done T) string {
+	message := strings.ReplaceAll(string(result), "_", " ")
+	if result == resultUnconfirmed {
+		message += ": it may be " + string(done)
+	}
+	return message
+}
+
 // orDash returns s, or a hyphen if the API left it out.
 func orDash[T ~string](s T) T { return cmp.Or(s, "-") }
 
-// kindWords returns the kind of a secret for a sentence: "image pull secret".
-func kindWords(kind string) string {
+// kindLabel returns the kind of a secret for a sentence: "image pull secret".
+func kindLabel(kind string) string {
 	return cmp.Or(strings.ReplaceAll(kind, "_", " "), "secret")
 }
 
-// agentsKeepValues says when the agents that use a set get values that were changed: the API gives them
-// to an agent when it is deployed.
-func agentsKeepValues(set string) string {
+// redeployNote says when agents get changed values: the API passes them to an agent when it is deployed.
+func redeployNote(set string) string {
 	return "Agents that use " + set + " get the new values when they are deployed again."
 }
 
-// maxHint is how long a request that only improves a message may take.
+// maxHint is the time limit of a request that only improves a message.
 const maxHint = 3 * time.Second
 
-// nearest returns the existing name that is most similar to name, which does not exist; "" if
-// there is none, or the API does not list it in time.
+// nearest returns the existing name that is most similar to name, which does not exist; "" if there is none,
+// or if the API does not list it in time.
 func nearest(ctx context.Context, api *cloud.Client, name string) string {
 	ctx, cancel := api.WithTimeout(ctx, maxHint)
 	defer cancel()
@@ -97,12 +117,12 @@ func suggest(ctx context.Context, api *cloud.Client, name string, err error) err
 	return err
 }
 
-// explain rewords an error from reading a secret set. The API responds with 400 for an image
-// pull secret, but also for other reasons; the listing tells them apart.
+// explain rewords an error from reading a secret set. The API responds with 400 for an image pull secret, but
+// also for other reasons; the listing tells them apart.
 func explain(ctx context.Context, api *cloud.Client, name string, err error) error {
 	switch {
 	case report.HasCode(err, report.NotFound):
-		return report.Reword(err, "no secret set %s in %s", name, location(api, ""))
+		return report.Reword(err, "no secret set %s in %s", name, placeIn(api, "").label())
 	case cloud.IsBadRequest(err):
 		if e, _ := api.Find(ctx, name); e != nil && e.Type == cloud.TypeImagePull {
 			return api.Errorf(report.NotFound, "%s is an image pull secret, not a secret set", name)
@@ -117,7 +137,7 @@ func getSet(ctx context.Context, api *cloud.Client, name string) (*cloud.Set, er
 	return set, suggest(ctx, api, name, explain(ctx, api, name, err))
 }
 
-// referencedError returns the failure for keys that are only in the cluster.
+// referencedError returns the failure for a secret that is only in the cluster.
 func referencedError(api *cloud.Client, name string) error {
 	const referenced = "%s refers to a Kubernetes Secret in your own cluster; read and change its keys there"
 	return api.Errorf(report.Rejected, referenced, name)
@@ -126,59 +146,45 @@ func referencedError(api *cloud.Client, name string) error {
 // nameTaken returns the failure for a name that another kind of secret has.
 func nameTaken(api *cloud.Client, existing cloud.Entry) error {
 	const exists = "a %s named %s already exists; nothing was written"
-	return api.Errorf(report.Rejected, exists, kindWords(existing.Kind()), existing.Name)
+	return api.Errorf(report.Rejected, exists, kindLabel(existing.Kind()), existing.Name)
 }
 
-// planned is the result of what a dry run would do.
-const planned = "planned"
-
-// printDone prints what a dry run would do, which is its result, or notes what a run did.
-func printDone(out *report.Printer, isPlan bool, message string) {
-	switch {
-	case isPlan:
-		out.Print(report.Printable(message) + "\n")
-	case message != "":
-		out.Note("%s", message)
-	}
-}
-
-// refuseOtherRegion fails for a region that is not the secret's own, because secrets cannot move. asked is
-// the value of --region and is that of the API, "" if not given.
-func refuseOtherRegion(api *cloud.Client, name, asked, is string) error {
-	if asked == "" || is == "" || asked == is {
+// checkRegion fails if a secret that exists in region is to be stored in wanted, because secrets cannot move.
+// Both are "" if they are not known.
+func checkRegion(api *cloud.Client, name, wanted, region string) error {
+	if wanted == "" || region == "" || wanted == region {
 		return nil
 	}
 	const elsewhere = "%s is in %s and cannot be stored in %s; nothing was written"
 	f := api.Errorf(report.Rejected, "")
-	f.Problems.Add("region", "--region", elsewhere, name, is, asked)
+	f.Problems.Add("region", "--region", elsewhere, name, region, wanted)
 	return f
 }
 
-// refuseUnknownRegion fails for a value of --region that the API does not list.
-// If the API lists no regions, the request itself reports an unknown one.
-func refuseUnknownRegion(ctx context.Context, api *cloud.Client, asked string) error {
-	if asked == "" {
+// checkRegionExists fails if the API does not list the region, which is "" if --region was not given. If the
+// API lists none, the request that stores the secret fails instead.
+func checkRegionExists(ctx context.Context, api *cloud.Client, region string) error {
+	if region == "" {
 		return nil
 	}
 	ctx, cancel := api.WithTimeout(ctx, maxHint)
 	defer cancel()
 	codes, err := api.Regions(ctx)
-	if err != nil || len(codes) == 0 || slices.Contains(codes, asked) {
+	if err != nil || len(codes) == 0 || slices.Contains(codes, region) {
 		return nil
 	}
-	near := report.Nearest(asked, codes)
+	near := report.DidYouMean(report.Nearest(region, codes))
 	f := api.Errorf(report.NotFound, "")
-	p := f.Problems.Add("region", "--region", "there is no region %s%s", asked, report.DidYouMean(near))
-	p.Allowed = codes
+	f.Problems.Add("region", "--region", "there is no region %s%s", region, near).Allowed = codes
 	return f
 }
 
-// waitReady notes what was stored, then waits at most limit until the secret is ready, and returns its last
+// waitReady notes what was stored, then waits at most limit until the secret is ready. It returns its last
 // status.
 func waitReady(
-	ctx context.Context, api *cloud.Client, stored cloud.Ref, limit time.Duration, message string,
+	ctx context.Context, api *cloud.Client, ref cloud.Ref, limit time.Duration, stored string,
 ) (report.OrNull, error) {
-	api.Note("%s", message)
-	status, err := api.WaitReady(ctx, stored, limit, stored.Name+" is stored, but")
+	api.Note("%s", stored)
+	status, err := api.WaitReady(ctx, ref, limit, ref.Name+" is stored, but")
 	return report.OrNull(status), err
 }
