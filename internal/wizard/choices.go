@@ -2,6 +2,7 @@ package wizard
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -13,11 +14,11 @@ import (
 
 // allows reports whether the rules allow the value together with all other answers.
 func (w *wizard) allows(o *bot.Option, a bot.Value) bool {
-	return w.objection(o, a) == ""
+	return w.check(o, a) == nil
 }
 
-// objection returns why the rules refuse the value, or "".
-func (w *wizard) objection(o *bot.Option, a bot.Value) string {
+// check returns an error if the rules do not allow the value together with all other answers.
+func (w *wizard) check(o *bot.Option, a bot.Value) error {
 	answers := maps.Clone(w.Bot)
 	if o == bot.OptBotType {
 		delete(answers, bot.OptTransports) // the other bot type has other transports
@@ -26,10 +27,10 @@ func (w *wizard) objection(o *bot.Option, a bot.Value) string {
 	_, _, problems := bot.Resolve(w.env.Catalog, answers, w.name())
 	for _, p := range problems {
 		if !p.Missing {
-			return p.Message
+			return errors.New(p.Message)
 		}
 	}
-	return ""
+	return nil
 }
 
 // values returns the values of an answer.
@@ -124,7 +125,7 @@ func choiceOf(s *catalog.Service, has map[string]bool) tty.Choice {
 		Group: s.Heading().String(),
 		Label: s.Label,
 		Names: append([]string{s.ID}, s.Names...),
-		Also:  s.LanguageNames(),
+		Words: s.LanguageNames(),
 		Note:  s.Summary(has),
 	}
 	var details []string
