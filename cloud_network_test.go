@@ -333,16 +333,19 @@ func TestBadProxies(t *testing.T) {
 	noColon := connects(t, func(basic string) string { return "HTTP/1.1 200 OK\r\n" + basic + "\r\n\r\n" })
 	noHTTP := connects(t, func(basic string) string { return basic + "\r\n\r\n" })
 	refuses := connects(t, func(basic string) string { return "HTTP/1.1 403 " + basic + "\r\n\r\n" })
-	for _, c := range []struct{ proxy, at, want string }{
-		{"http", noColon, " sent no answer that vbot can read"},
-		{"http", noHTTP, " sent no answer that vbot can read"},
-		{"http", refuses, "the proxy refused the connection: 403 Forbidden"},
-		{"https", s.Listener.Addr().String(), "the certificate of the proxy "},
-		{"https", plain, " does not speak TLS"},
-		{"https", hangsUp, " (HTTPS_PROXY) was lost"},
+	for _, c := range []struct {
+		proxy, at, want string
+		later           bool // the same command may succeed later
+	}{
+		{"http", noColon, " sent no answer that vbot can read", true},
+		{"http", noHTTP, " sent no answer that vbot can read", true},
+		{"http", refuses, "the proxy refused the connection: 403 Forbidden", false},
+		{"https", s.Listener.Addr().String(), "the certificate of the proxy ", false},
+		{"https", plain, " does not speak TLS", false},
+		{"https", hangsUp, " (HTTPS_PROXY) was lost", true},
 		{
 			"socks5", listens(t, refusesSOCKS),
-			" did not connect to api.example.com\nhint: check HTTPS_PROXY, and its user and password",
+			" did not connect to api.example.com\nhint: check HTTPS_PROXY, and its user and password", false,
 		},
 	} {
 		proxy := c.proxy + "://bob:hunter2@" + c.at
@@ -352,10 +355,13 @@ func TestBadProxies(t *testing.T) {
 		}
 		t.Run(c.want, func(t *testing.T) {
 			t.Parallel() // some are tried again
-			r := subprocess{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list")
+			r := subprocess{env: env}.vbot(t, t.TempDir(), "cloud", "secrets", "list", "--json")
 			r.wantCode(t, 6)
 			if !strings.Contains(r.stderr, c.want) || !strings.Contains(r.stderr, "the proxy") {
 				t.Errorf("it said %s", r.stderr)
+			}
+			if !strings.Contains(r.stdout, fmt.Sprintf(`"retryable": %v,`, c.later)) {
+				t.Errorf("the JSON is %s", r.stdout)
 			}
 			others := strings.ReplaceAll(r.stderr, "did not connect to api.example.com", "")
 			for _, not := range []string{"api.example.com", "hunter2", "Ym9iOmh1bnRlcjI"} {
@@ -372,8 +378,7 @@ func TestBadCertificateBehindAProxy(t *testing.T) {
 	parallel(t)
 	s, _ := tlsFake(t)
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		tunnel(t, w,
-			s.Listener.Addr().String())
+		tunnel(t, w, s.Listener.Addr().String())
 	}))
 	defer proxy.Close()
 	env := append(s.Env(), "VBOT_API_URL=https://example.com", "HTTPS_PROXY="+proxy.URL)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
-	"vbot/internal/secret"
 )
 
 // planted is a value that must never be printed. It has the characters that are escaped in URLs, JSON,
@@ -286,23 +284,6 @@ func TestFileThatOthersCanRead(t *testing.T) {
 		const note = "any user of this machine can read s.env: chmod 600 s.env\n"
 		if r.code != 0 || strings.Contains(r.stderr, note) != noted {
 			t.Errorf("%o: exit code %d\n%s", mode, r.code, r.stderr)
-		}
-	}
-}
-
-// The type of a secret never prints its value. This also covers cases that no other test has.
-func TestSecretPrintsNothing(t *testing.T) {
-	parallel(t)
-	p := secret.Pair{Key: "K", Value: secret.New("hunter2")}
-	data, err := json.Marshal(map[string]any{"v": p.Value})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, got := range []string{
-		fmt.Sprint(p, &p), fmt.Sprintf("%v %+v %#v %v %#v", p, p, p, p.Value, p.Value), string(data),
-	} {
-		if strings.Contains(got, "hunter2") || strings.Contains(got, "68756e") {
-			t.Errorf("a secret printed itself: %s", got)
 		}
 	}
 }
