@@ -16,7 +16,6 @@ import (
 	"strings"
 	"testing"
 
-	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
 )
@@ -481,94 +480,6 @@ func TestRelativeHome(t *testing.T) {
 	}
 	if tree := filetest.Tree(t, dir); len(tree) > 0 {
 		t.Errorf("it wrote %v", tree)
-	}
-}
-
-// organizationCases are the cases of TestOrganization.
-var organizationCases = []struct {
-	name, flag, env, file string
-	token                 string
-	orgs                  []string
-	want                  []string
-	code                  int
-}{
-	{
-		name:  "flag first",
-		flag:  "acme",
-		env:   "beta",
-		file:  "gamma",
-		token: cloudtest.Token,
-		want:  []string{"GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "then the variable",
-		env:   "acme",
-		file:  "gamma",
-		token: cloudtest.Token,
-		want:  []string{"GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "then the file",
-		file:  "acme",
-		token: cloudtest.Token,
-		want:  []string{"GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "else the only one",
-		token: cloudtest.Token,
-		want:  []string{"GET /v1/organizations", "GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "never one of several",
-		token: cloudtest.Token,
-		orgs:  []string{"acme", "beta"},
-		want:  []string{"GET /v1/organizations"},
-		code:  2,
-	},
-	{name: "a key needs none", token: cloudtest.Key, want: []string{"GET /v1/secrets"}, code: 0},
-	{
-		name:  "a key with one",
-		flag:  "acme",
-		token: cloudtest.Key,
-		want:  []string{"GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "one that is not yours",
-		flag:  "beta",
-		token: cloudtest.Token,
-		want:  []string{"GET /v1/organizations/beta/secrets"},
-		code:  5,
-	},
-}
-
-// The organization, and the paths of requests.
-func TestOrganization(t *testing.T) {
-	parallel(t)
-	for _, c := range organizationCases {
-		t.Run(c.name, func(t *testing.T) {
-			s := cloudtest.New(t, "vbot/"+version).Expect(c.want...)
-			if c.orgs != nil {
-				s.Orgs = c.orgs
-			}
-			s.Personal = c.token == cloudtest.Token
-			file, _ := json.Marshal(cloud.StoredToken{Token: c.token, Organization: c.file, APIURL: s.URL})
-			args := []string{"cloud", "secrets", "list"}
-			if c.flag != "" {
-				args = append(args, "-o", c.flag)
-			}
-			r := inProcess{
-				env: []string{
-					"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t, string(file)),
-					"VBOT_ORGANIZATION=" + c.env,
-				},
-			}.vbot(t, args...)
-			r.wantCode(t, c.code)
-		})
 	}
 }
 

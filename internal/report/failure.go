@@ -45,7 +45,7 @@ type Failure struct {
 	Hint         string // what to do next; printed last
 	Retryable    bool   // the same command may succeed later
 	HTTPStatus   int    // of the API's response; 0 if there was none
-	MaybeApplied bool   // what failed may have taken effect nevertheless
+	MaybeApplied bool   // the request may have taken effect, as no valid response came
 	Err          error  // the cause, or nil
 }
 
