@@ -1,15 +1,19 @@
+//go:build !nocreate
+
 package main
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
@@ -19,6 +23,7 @@ import (
 	"vbot/internal/scaffold"
 	"vbot/internal/tty"
 	"vbot/internal/wizard"
+	"vbot/templates"
 )
 
 // maxConfig is the maximum size of a configuration file, in bytes.
@@ -477,6 +482,27 @@ type description struct {
 
 // Text has a paragraph for each service.
 func (d description) Text(out *report.Printer) { out.Print(bot.DescribeText(d.cat, d.kind)) }
+
+// creates says that vbot has the command init.
+const creates = true
+
+// helpPages returns the folder with the help pages.
+func helpPages() fs.FS { return templates.Files }
+
+// configSchema returns the JSON Schema of the configuration file, with the services in the folder dir.
+func configSchema(env *cli.Env, dir string) (map[string]any, error) {
+	cat, err := openCatalog(env, dir)
+	if err != nil {
+		return nil, err
+	}
+	return bot.Schema(cat), nil
+}
+
+// serviceKeys returns a function that reports whether a key is the secret of a service.
+func serviceKeys() func(key string) bool {
+	services := sync.OnceValue(catalog.New) // only a few values need it
+	return func(key string) bool { return services().HasSecret(key) }
+}
 
 // openCatalog returns the catalog with the services in the folder that --catalog or
 // VBOT_CATALOG names. Nothing in it is run, and links that lead out of it are not

@@ -28,7 +28,6 @@ import (
 	"strings"
 	"time"
 
-	"vbot/internal/bot"
 	"vbot/internal/cli"
 	"vbot/internal/report"
 	"vbot/internal/system"
@@ -105,7 +104,10 @@ func commandTree() *cli.Command {
 			{Name: "json", Topic: true},
 		},
 	}
-	return cli.WithPages(templates.Files, root)
+	if !creates {
+		root.Sub = root.Sub[1:] // without initCommand
+	}
+	return cli.WithPages(helpPages(), root)
 }
 
 // pipecatHasIt begins the message about a command of Pipecat's own tool (pipecat-ai 1.14.0,
@@ -131,6 +133,7 @@ var otherCommands = map[string]string{
 	"remove":        unsetOrDelete,
 	"rm":            unsetOrDelete,
 
+	"vbot init":   "it was built with -tags nocreate",
 	"vbot new":    toCreate,
 	"vbot create": toCreate,
 	"vbot update": "`vbot init DIR --update` brings a project up to date",
@@ -164,10 +167,10 @@ var versionCommand = cli.Command{
 }
 
 func newVersion(f *cli.Flags) cli.Runner {
-	f.About("json", "print JSON, with the Go version, the linked modules, the commit and the FIPS 140 mode")
+	f.About("json", "print JSON, with the Go version, the linked modules, the commit, the FIPS 140 mode and cgo")
 	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
 		if len(env.Args) > 0 {
-			return nil, report.Usagef("unexpected argument %q; see `%s --help`", env.Args[0], env.Command)
+			return nil, report.Usagef("unexpected argument %s; see `%s --help`", report.Typed(env.Args[0]), env.Command)
 		}
 		return showVersion(env)
 	})
@@ -181,6 +184,7 @@ type versionResult struct {
 	Commit  report.OrNull `json:"commit" about:"commit that was built; null if unknown or edited"`
 	FIPS140 string        `json:"fips140" enum:"off,on" about:"whether the FIPS 140 mode is on"`
 	Module  string        `json:"fips140_module" about:"its version; latest: that of Go, not validated"`
+	Cgo     report.OrNull `json:"cgo" null:"unknown" enum:"off,on" about:"whether it was built with cgo"`
 }
 
 type module struct {
@@ -188,9 +192,12 @@ type module struct {
 	Version string `json:"version" about:"version of the module"`
 }
 
-// Text prints the version and, if it is on, the FIPS 140 mode.
+// Text prints the version and, if they are on, cgo and the FIPS 140 mode.
 func (v versionResult) Text(out *report.Printer) {
 	out.Print("vbot " + v.Version + "\n")
+	if v.Cgo == "on" {
+		out.Print("cgo: on; releases are built with CGO_ENABLED=0\n")
+	}
 	if v.FIPS140 == "on" {
 		out.Print("FIPS 140 mode: on, module " + v.Module + "\n")
 	}
@@ -207,14 +214,21 @@ func showVersion(env *cli.Env) (report.Result, error) {
 	if fips140.Enabled() {
 		result.FIPS140 = "on"
 	}
-	if !env.JSON { // only JSON has the rest
-		return result, nil
-	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			result.Modules = append(result.Modules, module{m.Path, m.Version})
 		}
-		result.Commit = report.OrNull(revision(info.Settings))
+		settings := map[string]string{}
+		for _, s := range info.Settings {
+			settings[s.Key] = s.Value
+		}
+		result.Commit = report.OrNull(revision(settings))
+		switch settings["CGO_ENABLED"] {
+		case "0":
+			result.Cgo = "off"
+		case "1":
+			result.Cgo = "on"
+		}
 	}
 	// A tarball may have been unpacked in the repository of another project.
 	if !strings.HasPrefix(commit, "$") {
@@ -224,15 +238,11 @@ func showVersion(env *cli.Env) (report.Result, error) {
 }
 
 // revision returns the commit that was built, or "" if the checkout had been edited.
-func revision(settings []debug.BuildSetting) string {
-	values := map[string]string{}
-	for _, s := range settings {
-		values[s.Key] = s.Value
-	}
-	if values["vcs.modified"] != "false" {
+func revision(settings map[string]string) string {
+	if settings["vcs.modified"] != "false" {
 		return ""
 	}
-	return values["vcs.revision"]
+	return settings["vcs.revision"]
 }
 
 // vbot completion
@@ -313,9 +323,12 @@ type schemaRun struct {
 
 func newSchema(f *cli.Flags) cli.Runner {
 	s := &schemaRun{results: cli.Schemas(f.Root)}
-	f.String("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
+	names := slices.Collect(maps.Keys(s.results))
+	if creates {
+		f.String("catalog", "DIR", `include the services in DIR; see "vbot init --help"`, &s.catalog)
+		names = append(names, "config")
+	}
 	f.About("json", "print the list as JSON; a schema is always JSON")
-	names := append(slices.Collect(maps.Keys(s.results)), "config")
 	s.list.Schemas = slices.Sorted(slices.Values(names))
 	f.Command.Args.Words = s.list.Schemas
 	return s
@@ -329,13 +342,12 @@ func (s *schemaRun) Run(_ context.Context, env *cli.Env) (report.Result, error) 
 	case len(env.Args) > 1:
 		return nil, report.Usagef("expected one name; see `%s --help`", env.Command)
 	case !slices.Contains(s.list.Schemas, name):
-		return nil, report.Usagef("unknown schema %q; `vbot schema` lists them", name)
+		return nil, report.Usagef("unknown schema %s; `vbot schema` lists them", report.Typed(name))
 	}
-	cat, err := openCatalog(env, s.catalog)
+	schema, err := configSchema(env, s.catalog)
 	if err != nil {
 		return nil, err
 	}
-	schema := bot.Schema(cat)
 	if result, ok := s.results[name]; ok {
 		schema = cli.SchemaOfResult(result)
 	}

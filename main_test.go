@@ -362,6 +362,10 @@ func TestTopics(t *testing.T) {
 func TestVersion(t *testing.T) {
 	parallel(t)
 	off := subprocess{env: []string{"GODEBUG=fips140=off"}}
+	want, cgo := "vbot "+version+"\n", "off" // as the tests are built
+	if info, _ := debug.ReadBuildInfo(); slices.Contains(info.Settings, cgoOn) {
+		want, cgo = want+"cgo: on; releases are built with CGO_ENABLED=0\n", "on"
+	}
 	for _, args := range [][]string{
 		{"version"},
 		{"--version"},
@@ -371,7 +375,7 @@ func TestVersion(t *testing.T) {
 	} {
 		r := off.vbot(t, t.TempDir(), args...)
 		r.wantCode(t, 0)
-		if r.stdout != "vbot "+version+"\n" || r.stderr != "" {
+		if r.stdout != want || r.stderr != "" {
 			t.Errorf("vbot %q printed %q and %q", args, r.stdout, r.stderr)
 		}
 	}
@@ -381,11 +385,13 @@ func TestVersion(t *testing.T) {
 		Version, Go string
 		Modules     []struct{ Path, Version string }
 		Commit      *string
+		Cgo         string
 	}
 	if err := json.Unmarshal([]byte(r.stdout), &answer); err != nil {
 		t.Fatal(err)
 	}
-	if answer.Version != version || !strings.HasPrefix(answer.Go, "go1.") || answer.Modules == nil {
+	if answer.Version != version || !strings.HasPrefix(answer.Go, "go1.") || answer.Modules == nil ||
+		answer.Cgo != cgo {
 		t.Errorf("vbot version --json printed %s", r.stdout)
 	}
 	// Tests are built without the commit, unless they come from a tarball.
@@ -395,13 +401,15 @@ func TestVersion(t *testing.T) {
 	}
 }
 
+// cgoOn is the setting of a program that is built with cgo.
+var cgoOn = debug.BuildSetting{Key: "CGO_ENABLED", Value: "1"}
+
 // A build of an edited checkout names no commit, because its source is not that of the commit.
 func TestRevision(t *testing.T) {
 	parallel(t)
 	for modified, want := range map[string]string{"false": "0123abc", "true": "", "": ""} {
-		if got := revision([]debug.BuildSetting{
-			{Key: "vcs.revision", Value: "0123abc"}, {Key: "vcs.modified", Value: modified},
-		}); got != want {
+		settings := map[string]string{"vcs.revision": "0123abc", "vcs.modified": modified}
+		if got := revision(settings); got != want {
 			t.Errorf("modified %q: %q", modified, got)
 		}
 	}
@@ -726,7 +734,9 @@ completion
 completion tcsh
 completion bash zsh
 version 2
+version API_KEY=hunter2
 version --short
+schema API_KEY=hunter2
 
 init
 init one two
@@ -796,6 +806,8 @@ init bot -t daily -m realtime --realtime gpt-realtime
 init bot -t phone -m realtime --realtime openai
 init bot -t web -m realtime --realtime openai
 init bot -t daily -m realtime --realtime openai --language de_DE
+init bot -t A=hunter2 -t daily,A=hunter2 -m cascade --stt A=hunter2 --llm A~=~hunter2 --tts export~A=hunter2
+init bot -t daily -m A=hunter2 --language A=hunter2 --name A=hunter2
 init bot -t daily -m cascade --stt stt_zz --llm openai --tts cartesia
 init bot -t daily -m cascade --stt stt_zz --llm openai --tts cartesia
 init bot -t daily -m cascade --stt claude --llm claude --tts claude

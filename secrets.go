@@ -9,10 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
-	"vbot/internal/catalog"
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
 	"vbot/internal/cloudcmd"
@@ -303,7 +301,7 @@ func (o *setOptions) prepare(ctx context.Context, env *cli.Env) (problems report
 	}
 	for _, name := range o.files {
 		problems = append(problems, addPairsFile(ctx, env, &o.Pairs, name, o.skipEmpty)...)
-		warnIfReadable(env, name)
+		warnIfReadable(env, "file", name)
 	}
 	if o.skipEmpty && o.files == nil {
 		problems.Add("skip-empty", "--skip-empty", "needs --file").Usage = true
@@ -311,6 +309,8 @@ func (o *setOptions) prepare(ctx context.Context, env *cli.Env) (problems report
 	problems = append(problems, o.Pairs.AddArguments(words)...)
 	for _, arg := range o.valueFiles {
 		problems = append(problems, addValueFile(ctx, env, &o.Pairs, arg)...)
+		_, path, _ := strings.Cut(arg, "=")
+		warnIfReadable(env, "value-file", path)
 	}
 	if isEmpty {
 		const nothing = "nothing to store: pass KEY, KEY=VALUE or --file"
@@ -321,8 +321,7 @@ func (o *setOptions) prepare(ctx context.Context, env *cli.Env) (problems report
 
 // ask warns about the values that were given, and asks for the others.
 func (o *setOptions) ask(ctx context.Context, env *cli.Env) error {
-	services := sync.OnceValue(catalog.New) // only a few values need it
-	isServiceKey := func(key string) bool { return services().HasSecret(key) }
+	isServiceKey := serviceKeys()
 	for _, w := range o.Pairs.Warnings(isServiceKey) {
 		env.Warn(w.Field, w.Field, "%s", w.Message)
 	}
@@ -336,9 +335,9 @@ func (o *setOptions) ask(ctx context.Context, env *cli.Env) error {
 	return questions.fill(ctx, o.Pairs.List)
 }
 
-// warnIfReadable warns if every user of the machine can read the file. Where modes mean nothing, such as on
-// the drives of Windows in WSL, all files are executable.
-func warnIfReadable(env *cli.Env, name string) {
+// warnIfReadable warns if every user of the machine can read the file of the option. Where modes mean nothing,
+// such as on the drives of Windows in WSL, all files are executable.
+func warnIfReadable(env *cli.Env, option, name string) {
 	path, err := env.Expand(name)
 	if name == "-" || err != nil || runtime.GOOS == "windows" {
 		return
@@ -346,7 +345,7 @@ func warnIfReadable(env *cli.Env, name string) {
 	info, err := os.Stat(env.Path(path))
 	if err == nil && info.Mode().IsRegular() && info.Mode()&0o004 != 0 && info.Mode()&0o111 == 0 {
 		const readable = "any user of this machine can read %s: chmod 600 %s"
-		env.Warn("file", "", readable, name, report.ShellPath(name))
+		env.Warn(option, "", readable, name, report.ShellPath(name))
 	}
 }
 

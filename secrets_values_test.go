@@ -279,11 +279,12 @@ func TestFileThatOthersCanRead(t *testing.T) {
 		if err := os.Chmod(filepath.Join(dir, "s.env"), mode); err != nil {
 			t.Fatal(err)
 		}
-		r := inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "app", "--skip",
-			"--file", "s.env")
-		const note = "any user of this machine can read s.env: chmod 600 s.env\n"
-		if r.code != 0 || strings.Contains(r.stderr, note) != noted {
-			t.Errorf("%o: exit code %d\n%s", mode, r.code, r.stderr)
+		for _, option := range []string{"--file=s.env", "--value-file=KEY=s.env"} {
+			r := inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "app", "--skip", option)
+			const note = "any user of this machine can read s.env: chmod 600 s.env\n"
+			if r.code != 0 || strings.Contains(r.stderr, note) != noted {
+				t.Errorf("%s, %o: exit code %d\n%s", option, mode, r.code, r.stderr)
+			}
 		}
 	}
 }

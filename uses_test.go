@@ -33,7 +33,17 @@ func TestUses(t *testing.T) {
 	harmless, listed := readUses(t)
 	used, compiled := uses{}, map[string]bool{}
 	for _, goos := range []string{"linux", "darwin", "windows"} {
-		usesOn(t, goos, nil, harmless, used, compiled)
+		usesOn(t, goos, "", nil, harmless, used, compiled)
+	}
+	cloudOnly := map[string]bool{}
+	usesOn(t, "linux", "nocreate", nil, harmless, used, cloudOnly)
+	for file := range cloudOnly {
+		compiled[file] = true
+		for _, room := range []string{"bot", "catalog", "project", "python", "render", "scaffold", "wizard"} {
+			if strings.HasPrefix(file, "internal/"+room+"/") {
+				t.Errorf("with -tags nocreate, vbot contains %s", file)
+			}
+		}
 	}
 	for _, problem := range compareUses(used, listed) {
 		t.Error(problem)
@@ -84,7 +94,7 @@ func TestUsesFindsBackdoors(t *testing.T) {
 	}
 	harmless, listed := readUses(t)
 	used := uses{}
-	usesOn(t, "linux", overlay, harmless, used, map[string]bool{})
+	usesOn(t, "linux", "", overlay, harmless, used, map[string]bool{})
 	found := compareUses(used, listed)
 	for _, b := range backdoors {
 		if !slices.Contains(found, "docs/uses.txt does not list "+b.want) {
@@ -140,10 +150,10 @@ func readUses(t *testing.T) (harmless map[string]bool, listed uses) {
 	return harmless, listed
 }
 
-// usesOn adds what the program uses on one system, and the names of its files that are compiled there. The
-// overlay has other contents for files, by their paths.
+// usesOn adds what the program uses on one system, and the names of its files that are compiled there with the
+// build tags. The overlay has other contents for files, by their paths.
 func usesOn(
-	t *testing.T, goos string, overlay map[string]string, harmless map[string]bool, used uses,
+	t *testing.T, goos, tags string, overlay map[string]string, harmless map[string]bool, used uses,
 	compiled map[string]bool,
 ) {
 	t.Helper()
@@ -153,7 +163,8 @@ func usesOn(
 	}
 	dir := t.TempDir()
 	filetest.Put(t, dir, "overlay.json", string(replaced))
-	cmd := exec.Command("go", "list", "-overlay", filepath.Join(dir, "overlay.json"), "-deps", "-json", ".")
+	cmd := exec.Command("go", "list", "-overlay", filepath.Join(dir, "overlay.json"), "-tags", tags, "-deps",
+		"-json", ".")
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH=amd64", "CGO_ENABLED=0")
 	out, err := cmd.Output()
 	if err != nil {

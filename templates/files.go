@@ -1,3 +1,5 @@
+//go:build !nocreate
+
 // Package templates holds the texts in vbot: the sources of all generated files, the help
 // pages, the completion scripts, and the list of paths
 // that versions of vbot have written.

@@ -13,6 +13,7 @@ import pytest
 
 import bots
 import every_bot
+import licenses
 import network
 from every_bot import SERVICES
 
@@ -71,6 +72,14 @@ def test_bots_that_need_a_later_python_say_so(generated: dict[str, bots.Project]
         words = set(re.findall(r"\w+", (project.server / "bot.py").read_text()))
         said = tomllib.loads((project.server / "pyproject.toml").read_text())["project"]
         assert said["requires-python"] == (">=3.12,<3.15" if words & classes else ">=3.11,<3.15")
+
+
+def test_the_licenses_are_those_of_the_packages(
+    python: Path, generated: dict[str, bots.Project]
+) -> None:
+    packages = licenses.installed(python)
+    wrong = {name: licenses.wrong(bot, packages) for name, bot in generated.items()}
+    assert {name: found for name, found in wrong.items() if found} == {}
 
 
 def test_every_bot_passes_the_linter(python: Path, generated: dict[str, bots.Project]) -> None:

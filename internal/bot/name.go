@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"vbot/internal/report"
 )
 
 // NameFromDir derives a project name from the last element of dir. It trims
@@ -53,8 +55,8 @@ func NameProblem(name string) string {
 	case len(runes) > maxName:
 		return fmt.Sprintf("the name has %d characters; the maximum is %d", len(runes), maxName)
 	case !startsName(runes[0]) || slices.ContainsFunc(runes, func(r rune) bool { return !inName(r) }):
-		return fmt.Sprintf("%q is not a valid name: use letters, digits, spaces and . _ -, "+
-			"and begin with a letter or digit", name)
+		return report.Typed(name) + " is not a valid name: use letters, digits, spaces and . _ -, " +
+			"and begin with a letter or digit"
 	case reservedName(name):
 		return fmt.Sprintf("%q is a reserved name on Windows", name)
 	}

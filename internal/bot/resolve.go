@@ -100,7 +100,7 @@ func (r *resolver) unknown(o *Option, noun, name string) {
 	if near == "" && o != OptTransports && !r.values[o].FromFlag && !r.cat.HasCustom() {
 		aside = " (is --catalog or VBOT_CATALOG missing?)"
 	}
-	p := r.refuseWithAllowed(o, "unknown %s %q%s", noun, name, aside)
+	p := r.refuseWithAllowed(o, "unknown %s %s%s", noun, report.Typed(name), aside)
 	if near != "" {
 		p.Names = showsAll(o.Kind)
 	}
@@ -149,7 +149,7 @@ func (r *resolver) checkEnum(o *Option) string {
 		return value
 	}
 	near := report.Nearest(v.Text, o.Allowed())
-	r.refuseWithAllowed(o, "unknown value %q%s", v.Text, report.DidYouMean(near))
+	r.refuseWithAllowed(o, "unknown value %s%s", report.Typed(v.Text), report.DidYouMean(near))
 	r.values[o] = Value{reported: true}
 	return ""
 }

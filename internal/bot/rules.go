@@ -157,8 +157,8 @@ func (r *resolver) language() {
 		if _, ok := catalog.LanguageTag(near); !ok {
 			near = ""
 		}
-		const expected = "%q is not a language tag; expected one such as de or pt-BR%s"
-		r.refuse(OptLanguage, expected, v.Text, report.DidYouMean(near))
+		const expected = "%s is not a language tag; expected one such as de or pt-BR%s"
+		r.refuse(OptLanguage, expected, report.Typed(v.Text), report.DidYouMean(near))
 		r.values[OptLanguage] = Value{reported: true}
 		return
 	}

@@ -72,7 +72,7 @@ func (r *resolver) unknownTransport(word string, flag bool) {
 		ofKind := r.cat.Transports(word != BotWeb)
 		names := catalog.FirstNames("allowed", ofKind, showsAll(catalog.KindTransport))
 		r.refuse(OptTransports, "%q is a kind of bot; %s", word, names)
-	case len(several) < 2:
+	case len(several) < 2 || strings.Contains(word, "="):
 		r.unknown(OptTransports, "transport", word)
 	case flag:
 		repeated := strings.Join(several, " -t ")

@@ -113,7 +113,7 @@ func (s *Service) isNoLanguage(word string) bool {
 }
 
 // repeatable are the keys that may have several lines.
-var repeatable = []string{"env", "self-host-env", "host", "download", "languages", "voices"}
+var repeatable = []string{"env", "self-host-env", "host", "download", "languages", "license", "voices"}
 
 // refuses reports whether a word does not have the form of the field's words.
 func (f field) refuses(word string) bool {
@@ -177,6 +177,7 @@ var fields = map[string]field{
 	},
 	"languages": {words: func(s *Service) *[]string { return &s.languages }},
 	"voices":    {read: (*Service).readVoices},
+	"license":   {read: (*Service).readLicense},
 	"model":     {read: (*Service).readModel},
 	"loop":      {read: (*Service).readLoop},
 	"starts":    {text: func(s *Service) *string { return &s.Starts }, allowed: []string{"context"}},
@@ -311,6 +312,16 @@ func (s *Service) readModel(value string) string {
 	if !isWhole || err != nil || err2 != nil || megabytes < 1 || !(cores > 0 && cores < 100) {
 		return "expected something like 400 MB, 0.5 cores"
 	}
+	return ""
+}
+
+// readLicense reads "GPL-3.0-or-later: piper-tts".
+func (s *Service) readLicense(value string) string {
+	license, names, ok := strings.Cut(value, ": ")
+	if !ok {
+		return "expected LICENSE: PACKAGE, such as GPL-3.0-or-later: piper-tts"
+	}
+	s.Licenses = append(s.Licenses, License{SPDX: license, Of: strings.Split(names, ", ")})
 	return ""
 }
 

@@ -37,6 +37,7 @@ type Service struct {
 	voices    map[string]string // the default voice by language
 	anyVoice  bool              // each voice speaks each language
 	Model     LocalModel
+	Licenses  []License
 	Hosts     []Host // that it contacts unless .env sets another address
 	StandIn   StandIn
 	VideoIn   bool // a transport supports the user's camera, a realtime service sees it
@@ -83,6 +84,12 @@ type LocalModel struct {
 	Megabytes int
 	CPU       int  // thousandths of a core that it needs to keep up with one session
 	Apart     bool // each session loads its own copy
+}
+
+// A License is what a service brings under one license.
+type License struct {
+	SPDX string   // an expression: "GPL-3.0-or-later"
+	Of   []string // packages that its extras and Pip install, and models, whose names have a space
 }
 
 // A StandIn plays the service in a project's tests, or a caller over the transport. It is a file of

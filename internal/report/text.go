@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -114,6 +115,16 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
+// Typed returns in double quotes, with escapes as in Go, what a person typed. In place of what has the form
+// KEY=VALUE it returns this form, because the value may be a secret in the wrong place.
+func Typed(word string) string {
+	isSeparator := func(r rune) bool { return r == ',' || unicode.IsSpace(r) }
+	if slices.ContainsFunc(append(strings.FieldsFunc(word, isSeparator), word), isAssignment) {
+		return "KEY=VALUE"
+	}
+	return fmt.Sprintf("%q", word)
+}
+
 // QuoteAll returns the words in double quotes, with escapes as in Go.
 func QuoteAll(words []string) (out []string) {
 	for _, w := range words {
@@ -133,15 +144,21 @@ func Cause(err error) error {
 // CheckFileName returns an error if the name of a file or directory looks like KEY=VALUE: a message that
 // repeats the name would show the value.
 func CheckFileName(name string) error {
-	key, _, isAssignment := strings.Cut(strings.TrimPrefix(name, "export "), "=")
+	if !isAssignment(name) {
+		return nil
+	}
+	return errors.New("expected the name of a file or directory, got KEY=VALUE; " +
+		"if it is a name, write ./ before it")
+}
+
+// isAssignment reports whether text has the form KEY=VALUE, also with `export ` before it or spaces round
+// the =.
+func isAssignment(text string) bool {
+	key, _, isAssignment := strings.Cut(strings.TrimPrefix(text, "export "), "=")
 	isSpecial := func(r rune) bool {
 		isLetter := r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
 		return !isLetter && (r < '0' || r > '9') && r != '_' && r != '-'
 	}
 	key = strings.TrimSpace(key)
-	if !isAssignment || key == "" || strings.ContainsFunc(key, isSpecial) {
-		return nil
-	}
-	return errors.New("expected the name of a file or directory, got KEY=VALUE; " +
-		"if it is a name, write ./ before it")
+	return isAssignment && key != "" && !strings.ContainsFunc(key, isSpecial)
 }

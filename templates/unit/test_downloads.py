@@ -332,4 +332,68 @@ def test_a_voice_of_piper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     [(folder, urls)] = fetched
     assert folder == tmp_path
     assert list(urls) == ["en_US-joe-medium.onnx.json", "en_US-joe-medium.onnx"]
-    assert "/en/en_US/joe/medium/en_US-joe-medium.onnx?" in urls["en_US-joe-medium.onnx"]
+    commit = f"/rhasspy/piper-voices/resolve/{piper.REVISION}/en/en_US/joe/medium/"
+    assert f"{commit}en_US-joe-medium.onnx?" in urls["en_US-joe-medium.onnx"]
+
+
+def test_a_file_that_differs_from_the_known_one_is_not_used(host: Host, tmp_path: Path) -> None:
+    asked = []
+
+    def differs(file: Path, name: str) -> str:
+        asked.append((file.read_bytes(), name))
+        return problem
+
+    problem = "it is another one"
+    urls = {"a.onnx": f"{host.url}/voice.onnx"}
+    with pytest.raises(OSError, match="does not send it: it is another one"):
+        downloads.fetch(tmp_path, urls, differs)
+    assert list(tmp_path.iterdir()) == []
+    problem = ""
+    downloads.fetch(tmp_path, urls, differs)
+    assert asked == [(CONTENT, "a.onnx")] * 2 and (tmp_path / "a.onnx").exists()
+
+
+def test_kokoros_files_are_known_by_their_hashes(tmp_path: Path) -> None:
+    kokoro = pytest.importorskip("vbot.downloads.kokoro", exc_type=ImportError)
+    service = vars(kokoro)["service"]
+    named = (service.KOKORO_MODEL_URL, service.KOKORO_VOICES_URL)
+    assert [url.rpartition("/")[2] for url in named] == list(kokoro.HASHES)
+    (tmp_path / "file").write_bytes(b"")
+    says = "its SHA-256 begins with e3b0c44298fc, not bca610b8308e"
+    assert kokoro.differs(tmp_path / "file", "voices-v1.0.bin") == says
+    assert kokoro.differs(tmp_path / "file", "voices-v2.0.bin") == ""
+
+
+def test_moonshines_files_have_the_librarys_checksums(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    moonshine = pytest.importorskip("vbot.downloads.moonshine", exc_type=ImportError)
+    fetched = []
+    monkeypatch.setattr(moonshine, "fetch", lambda *call: fetched.append(call))
+    library = vars(moonshine)["library"]
+    monkeypatch.setattr(library, "get_model_for_language", lambda *_: None)
+    moonshine.fetch_model("en")
+    [(_, urls, differs)] = fetched
+    assert len(urls) > 3
+    file = tmp_path / "file"
+    file.touch()
+    for name in urls:
+        assert differs(file, name) == "its checksum is not the one that the library names"
+    monkeypatch.setattr(moonshine, "crc32c_file", lambda _: checksum)
+    files = moonshine.files_of("en", None)["groups"][0]["files"]
+    for checksum, name in ((f["checksum"], f["name"]) for f in files if f["name"] in urls):
+        assert differs(file, name) == ""
+
+
+def test_whispers_models_have_fixed_revisions(monkeypatch: pytest.MonkeyPatch) -> None:
+    whisper = pytest.importorskip("vbot.downloads.whisper", exc_type=ImportError)
+    found = []
+    monkeypatch.setattr(
+        whisper, "find_at_hub", lambda *_, **options: found.append(options["revision"])
+    )
+    small = whisper.REVISIONS["Systran/faster-whisper-small"]
+    for name in ("small", "Systran/faster-whisper-small", "acme/whisper"):
+        whisper.fetch_model(name, revision=None)
+    whisper.fetch_model("small", revision="main")
+    assert found == [small, small, None, "main"]
+    assert set(whisper.names.values()) == set(whisper.REVISIONS)  # all of the library's

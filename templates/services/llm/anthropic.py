@@ -2,6 +2,7 @@
 # label: Anthropic Claude
 # names: anthropic, anthropic_llm, claude
 # extras: anthropic
+# license: MIT: anthropic
 # keys: https://platform.claude.com/settings/keys
 # env: ANTHROPIC_API_KEY required secret: API key
 # env: ANTHROPIC_BASE_URL optional url library =https://api.anthropic.com: address

@@ -2,6 +2,7 @@
 # label: Azure OpenAI
 # names: azure, azure_llm, azure_openai
 # extras: azure
+# license: LicenseRef-Microsoft: azure-cognitiveservices-speech
 # keys: https://portal.azure.com/
 # env: AZURE_CHATGPT_ENDPOINT required url: URL of the resource, ending in /openai/v1
 # env: AZURE_CHATGPT_API_KEY required secret: key of the Azure OpenAI resource

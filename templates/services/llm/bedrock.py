@@ -2,6 +2,7 @@
 # label: AWS Bedrock
 # names: bedrock, aws_bedrock_llm, aws_bedrock
 # extras: aws
+# license: Apache-2.0: aiobotocore
 # keys: https://console.aws.amazon.com/iam/
 # env: AWS_REGION optional region =us-east-1: region, also read by the SageMaker services
 # env: AWS_BEDROCK_MODEL optional model =us.amazon.nova-lite-v1:0: model id or inference profile id

@@ -2,6 +2,7 @@
 # label: Google Gemini
 # names: gemini, google_gemini_llm, google_gemini
 # extras: google
+# license: Apache-2.0: google-cloud-speech, google-cloud-texttospeech, google-genai
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key
 # env: GOOGLE_GEMINI_BASE_URL optional url library: address of the API, or of a compatible one

@@ -2,6 +2,7 @@
 # label: Groq
 # names: groq, groq_llm
 # extras: groq
+# license: Apache-2.0: groq
 # keys: https://console.groq.com/keys
 # env: GROQ_API_KEY required secret: API key
 # env: GROQ_LLM_BASE_URL optional url =https://api.groq.com/openai/v1: address

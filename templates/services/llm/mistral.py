@@ -2,6 +2,7 @@
 # label: Mistral
 # names: mistral, mistral_llm
 # extras: mistral
+# license: Apache-2.0: mistralai
 # keys: https://console.mistral.ai/api-keys
 # env: MISTRAL_API_KEY required secret: API key
 # env: MISTRAL_BASE_URL optional url =https://api.mistral.ai/v1: address

@@ -2,6 +2,8 @@
 # label: NVIDIA Omni
 # names: nvidia_omni, nvidia_omni_llm
 # extras: nvidia
+# license: MIT: nvidia-riva-client
+# license: BSD-3-Clause: protobuf
 # keys: https://build.nvidia.com/settings/api-keys
 # env: NVIDIA_API_KEY required secret unless NVIDIA_BASE_URL: API key
 # env: NVIDIA_BASE_URL optional url =https://integrate.api.nvidia.com/v1: address

@@ -2,6 +2,7 @@
 # label: Ollama
 # names: ollama, ollama_llm
 # flags: local
+# license: LicenseRef-Llama-3.2: the model llama3.2 of Ollama
 # env: OLLAMA_BASE_URL optional url =http://localhost:11434: address
 # env: OLLAMA_MODEL optional model =llama3.2: model name, as for ollama pull
 # stand-in: ollama OLLAMA_BASE_URL=http://{}/v1

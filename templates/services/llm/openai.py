@@ -2,6 +2,7 @@
 # label: OpenAI
 # names: openai, openai_llm
 # extras: openai
+# license: BSD-3-Clause: httpx
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret unless OPENAI_BASE_URL: API key
 # env: OPENAI_BASE_URL optional url library =https://api.openai.com/v1: address of a compatible API

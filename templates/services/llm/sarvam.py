@@ -2,6 +2,7 @@
 # label: Sarvam
 # names: sarvam, sarvam_llm
 # extras: sarvam
+# license: NOASSERTION: sarvamai
 # keys: https://dashboard.sarvam.ai/
 # env: SARVAM_API_KEY required secret: API key
 # env: SARVAM_BASE_URL optional url: address of the API

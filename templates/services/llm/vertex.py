@@ -2,6 +2,7 @@
 # label: Google Vertex AI
 # names: vertex, google_vertex_llm, google_vertex
 # extras: google
+# license: Apache-2.0: google-cloud-speech, google-cloud-texttospeech, google-genai
 # keys: https://console.cloud.google.com/iam-admin/serviceaccounts
 # env: GOOGLE_APPLICATION_CREDENTIALS optional path: JSON key file; unset: the login of the machine
 # env: GOOGLE_CREDENTIALS_JSON optional secret: text of that file in single quotes, in its place

@@ -5,6 +5,7 @@
 # turns-import: from pipecat.services.openai.realtime.events import TurnDetection
 # video: in
 # extras: azure
+# license: LicenseRef-Microsoft: azure-cognitiveservices-speech
 # languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi, hr
 # languages: hu, hy, id, is, it, ja, kk, kn, ko, lt, lv, mi, mk, mr, ms, ne, nl, no, pl, pt, ro, ru
 # languages: sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh

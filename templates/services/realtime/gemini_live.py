@@ -5,6 +5,7 @@
 # turns-import: from pipecat.services.google.gemini_live.llm import GeminiVADParams
 # video: in
 # extras: google
+# license: Apache-2.0: google-cloud-speech, google-cloud-texttospeech, google-genai
 # languages: ar, bn-IN, de, en, es, fr, gu, hi, id, it, ja, kn, ko, ml, mr, nl, pl, pt-BR, ru, ta
 # languages: te, th, tr, vi, zh
 # voices: any

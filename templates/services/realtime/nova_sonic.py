@@ -6,6 +6,7 @@
 # languages: de, en, es, fr, hi, it, pt
 # voices: de lennart, es carlos, fr florian, it lorenzo
 # python: >=3.12
+# license: Apache-2.0: aws-sdk-bedrock-runtime
 # starts: context
 # keys: https://console.aws.amazon.com/iam/
 # env: AWS_SECRET_ACCESS_KEY required secret: secret access key

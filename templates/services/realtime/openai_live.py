@@ -2,6 +2,7 @@
 # label: OpenAI Live
 # names: openai_live, openai_live_realtime
 # extras: openai
+# license: BSD-3-Clause: httpx
 # languages: auto
 # starts: context
 # keys: https://platform.openai.com/api-keys

@@ -2,6 +2,7 @@
 # label: AWS Transcribe
 # names: aws_transcribe, aws_transcribe_stt, transcribe
 # extras: aws
+# license: Apache-2.0: aiobotocore
 # languages: af, am, ar, ar-AE, ar-SA, be, bg, bn, bs, ca, ckb-IQ, ckb-IR, cs, cy, da, de, de-CH
 # languages: de-DE, el, en, en-AB, en-AU, en-GB, en-IE, en-IN, en-NZ, en-US, en-WL, en-ZA, es, es-ES
 # languages: es-MX, es-US, et, eu, fa, fa-AF, fa-IR, fi, fil, fr, fr-CA, fr-FR, gl, gu, he, hi, hr

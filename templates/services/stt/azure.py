@@ -2,6 +2,7 @@
 # label: Azure Speech
 # names: azure, azure_stt
 # extras: azure
+# license: LicenseRef-Microsoft: azure-cognitiveservices-speech
 # languages: af, am, ar, as, az, bg, bn, bs, ca, cs, cy, da, de, el, en, es, et, eu, fa, fi, fil, fr
 # languages: ga, gl, gu, he, hi, hr, hu, hy, id, is, it, ja, jv, ka, kk, km, kn, ko, lo, lt, lv, mk
 # languages: ml, mn, mr, ms, mt, my, nb, ne, nl, no, or, pa, pl, ps, pt, ro, ru, si, sk, sl, so, sq

@@ -3,6 +3,7 @@
 # names: deepgram_flux, deepgram_flux_stt
 # turns: Settings(eot_threshold=0.85, eot_timeout_ms=8000)
 # extras: deepgram
+# license: MIT: deepgram-sdk
 # languages: de, en, es, fr, hi, it, ja, nl, pt, ru
 # keys: https://console.deepgram.com/
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_STT_BASE_URL: API key

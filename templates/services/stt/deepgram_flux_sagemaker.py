@@ -4,6 +4,8 @@
 # turns: Settings(eot_threshold=0.85, eot_timeout_ms=8000)
 # extras: deepgram, sagemaker
 # python: >=3.12
+# license: MIT: deepgram-sdk
+# license: Apache-2.0: aws-sdk-sagemaker-runtime-http2
 # languages: en
 # keys: https://console.aws.amazon.com/iam/
 # env: DEEPGRAM_FLUX_SAGEMAKER_STT_ENDPOINT_NAME required id: SageMaker endpoint name

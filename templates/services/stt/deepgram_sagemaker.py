@@ -3,6 +3,8 @@
 # names: deepgram_sagemaker, deepgram_sagemaker_stt
 # extras: deepgram, sagemaker
 # python: >=3.12
+# license: MIT: deepgram-sdk
+# license: Apache-2.0: aws-sdk-sagemaker-runtime-http2
 # languages: af, ar, be, bg, bn, bs, ca, cs, da, de, de-CH, el, en, en-AU, en-GB, en-IN, en-NZ
 # languages: en-US, es, es-419, et, fa, fi, fr, fr-CA, gu, he, hi, hr, hu, hy, id, it, ja, ka, kn
 # languages: ko, ko-KR, lt, lv, mk, mr, ms, ne, nl, nl-BE, no, pa, pl, pt, pt-BR, pt-PT, ro, ru, sk

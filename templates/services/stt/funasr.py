@@ -3,6 +3,10 @@
 # names: funasr, funasr_stt
 # extras: funasr
 # pip: torch>=2.11,<2.12, torchaudio>=2.11,<2.11.1
+# license: MIT: funasr
+# license: BSD-3-Clause: torch
+# license: BSD-2-Clause: torchaudio
+# license: LicenseRef-FunASR: models of FunASR
 # flags: local
 # model: 1300 MB, 0.3 cores
 # languages: en, ja, ko, yue, zh

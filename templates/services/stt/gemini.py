@@ -2,6 +2,7 @@
 # label: Gemini Transcribe Live
 # names: gemini, gemini_stt
 # extras: google
+# license: Apache-2.0: google-cloud-speech, google-cloud-texttospeech, google-genai
 # languages: auto
 # keys: https://aistudio.google.com/apikey
 # env: GOOGLE_API_KEY required secret: API key

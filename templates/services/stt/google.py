@@ -3,6 +3,7 @@
 # names: google, google_stt
 # loop: yes
 # extras: google
+# license: Apache-2.0: google-cloud-speech, google-cloud-texttospeech, google-genai
 # languages: af, am, ar, az, bg, bn, bs, ca, cs, da, de, el, en, es, et, eu, fa, fi, fil, fr, gl, gu
 # languages: he, hi, hr, hu, hy, id, is, it, ja, jv, ka, kk, km, kn, ko, lo, lt, lv, mk, ml, mn, mr
 # languages: ms, my, nb, ne, nl, no, pa, pl, pt, ro, ru, si, sk, sl, sq, sr, su, sv, sw, ta, te, th

@@ -2,6 +2,7 @@
 # label: Mistral
 # names: mistral, mistral_stt
 # extras: mistral
+# license: Apache-2.0: mistralai
 # languages: auto
 # keys: https://console.mistral.ai/api-keys
 # env: MISTRAL_API_KEY required secret: API key

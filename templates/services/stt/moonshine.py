@@ -2,6 +2,8 @@
 # label: Moonshine
 # names: moonshine, moonshine_stt
 # extras: moonshine
+# license: MIT: moonshine-voice, models of Moonshine
+# license: LicenseRef-Moonshine: models of Moonshine without streaming for other languages than English
 # flags: local
 # model: 460 MB, 0.3 cores
 # languages: ar, de, en, es, fil, ja, ko, tl, uk, vi, zh

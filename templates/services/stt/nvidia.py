@@ -2,6 +2,8 @@
 # label: NVIDIA
 # names: nvidia, nvidia_stt
 # extras: nvidia
+# license: MIT: nvidia-riva-client
+# license: BSD-3-Clause: protobuf
 # languages: en
 # keys: https://build.nvidia.com/settings/api-keys
 # env: NVIDIA_API_KEY required secret unless NVIDIA_STT_SERVER: API key

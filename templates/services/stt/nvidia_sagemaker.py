@@ -3,6 +3,7 @@
 # names: nvidia_sagemaker, nvidia_sagemaker_stt
 # extras: aws, sagemaker
 # python: >=3.12
+# license: Apache-2.0: aiobotocore, aws-sdk-sagemaker-runtime-http2
 # languages: en
 # keys: https://console.aws.amazon.com/iam/
 # env: NVIDIA_SAGEMAKER_STT_ENDPOINT_NAME required id: SageMaker endpoint name

@@ -2,6 +2,7 @@
 # label: OpenAI Realtime
 # names: openai_realtime, openai_realtime_stt
 # extras: openai
+# license: BSD-3-Clause: httpx
 # languages: af, ar, az, be, bg, bs, ca, cs, cy, da, de, el, en, es, et, fa, fi, fr, gl, he, hi, hr
 # languages: hu, hy, id, is, it, ja, kk, kn, ko, lt, lv, mi, mk, mr, ms, ne, nl, no, pl, pt, ro, ru
 # languages: sk, sl, sr, sv, sw, ta, th, tl, tr, uk, ur, vi, zh

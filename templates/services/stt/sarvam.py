@@ -2,6 +2,7 @@
 # label: Sarvam
 # names: sarvam, sarvam_stt
 # extras: sarvam
+# license: NOASSERTION: sarvamai
 # languages: as, bn, brx, doi, en, en-IN, gu, hi, kn, kok, ks, mai, ml, mni, mr, ne, or, pa, sa, sat
 # languages: sd, ta, te, ur
 # keys: https://dashboard.sarvam.ai/

@@ -3,6 +3,7 @@
 # names: sarvam_realtime, sarvam_realtime_stt
 # turns: Settings(silence_duration_ms=1000)
 # extras: sarvam
+# license: NOASSERTION: sarvamai
 # languages: as, bn, brx, doi, en, en-IN, gu, hi, kn, kok, ks, mai, ml, mni, mr, ne, or, pa, sa, sat
 # languages: sd, ta, te, ur
 # keys: https://dashboard.sarvam.ai/

@@ -2,6 +2,7 @@
 # label: Speechmatics
 # names: speechmatics, speechmatics_stt
 # extras: speechmatics
+# license: MIT: speechmatics-agent-stt
 # languages: ar, ba, be, bg, bn, ca, cmn, cs, cy, da, de, el, en, eo, es, et, eu, fa, fi, fil, fr
 # languages: ga, gl, he, hi, hr, hu, id, it, ja, ko, lt, lv, mn, mr, ms, mt, nl, no, pl, pt, ro, ru
 # languages: sk, sl, sv, sw, ta, th, tl, tr, ug, uk, ur, vi, yue

@@ -2,6 +2,7 @@
 # label: Whisper (Local)
 # names: whisper, whisper_stt, whisper_local
 # extras: whisper
+# license: MIT: faster-whisper, models of Whisper
 # flags: local
 # model: 1700 MB, 1.4 cores
 # languages: ar, bn, cs, da, de, el, en, es, fa, fi, fr, hi, hu, id, it, ja, ko, nl, pl, pt, ro, ru

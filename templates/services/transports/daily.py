@@ -7,6 +7,7 @@
 # video: in, out
 # client: @pipecat-ai/daily-transport ^1.6.9
 # extras: daily
+# license: BSD-2-Clause: daily-python
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
 # env: DAILY_ROOM_URL optional url library: room to join; if unset, each session has its own

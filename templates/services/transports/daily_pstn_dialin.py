@@ -7,6 +7,7 @@
 # mode: dial-in
 # key: daily
 # extras: daily
+# license: BSD-2-Clause: daily-python
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
 # host: *.daily.co: the API, signals

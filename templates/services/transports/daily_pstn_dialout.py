@@ -6,6 +6,7 @@
 # generic: rtc_hosted_pstn
 # mode: dial-out
 # extras: daily
+# license: BSD-2-Clause: daily-python
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
 # env: SERVER_API_KEY required secret server: a long random text, the password of webhooks.py

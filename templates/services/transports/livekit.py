@@ -8,6 +8,8 @@
 # cloud: no
 # client: livekit-client ^2.23.0
 # extras: livekit
+# license: Apache-2.0: livekit, livekit-api, tenacity
+# license: MIT: pyjwt
 # keys: https://cloud.livekit.io
 # env: LIVEKIT_URL required url library: address for the bot and browsers, wss://...
 # env: LIVEKIT_API_KEY required id library: API key

@@ -7,6 +7,7 @@
 # video: in, out
 # client: @pipecat-ai/small-webrtc-transport ^1.10.8
 # extras: webrtc
+# license: BSD-3-Clause: aiortc
 # stand-in: smallwebrtc
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import TransportParams, VideoInSourceParams

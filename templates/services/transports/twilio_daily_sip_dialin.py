@@ -7,6 +7,8 @@
 # mode: dial-in
 # extras: daily
 # pip: twilio>=9,<10
+# license: BSD-2-Clause: daily-python
+# license: MIT: twilio
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
 # env: TWILIO_ACCOUNT_SID required id from https://console.twilio.com: account SID

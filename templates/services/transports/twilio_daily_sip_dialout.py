@@ -6,6 +6,7 @@
 # generic: tel_a_rtc_hosted_sip
 # mode: dial-out
 # extras: daily
+# license: BSD-2-Clause: daily-python
 # keys: https://dashboard.daily.co/developers
 # env: DAILY_API_KEY required secret library: API key
 # env: SERVER_API_KEY required secret server: a long random text, the password of webhooks.py

@@ -2,6 +2,7 @@
 # label: Azure TTS
 # names: azure, azure_tts
 # extras: azure
+# license: LicenseRef-Microsoft: azure-cognitiveservices-speech
 # languages: voice
 # voices: ar ar-SA-ZariyahNeural, bg bg-BG-KalinaNeural, cs cs-CZ-VlastaNeural
 # voices: da da-DK-ChristelNeural, de de-DE-KatjaNeural, el el-GR-AthinaNeural

@@ -2,6 +2,7 @@
 # label: Camb
 # names: camb, camb_tts
 # extras: camb
+# license: MIT: camb-sdk
 # languages: ar, bn, cs, de, el, en, es, fi, fr, hi, id, it, ja, kn, ko, ml, mr, nl, pa, pl, pt, ro
 # languages: ru, ta, te, th, tr, uk, vi, zh
 # keys: https://studio.camb.ai/

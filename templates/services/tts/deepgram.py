@@ -2,6 +2,7 @@
 # label: Deepgram
 # names: deepgram, deepgram_tts
 # extras: deepgram
+# license: MIT: deepgram-sdk
 # languages: voice
 # voices: de aura-2-viktoria-de, es aura-2-celeste-es, fr aura-2-agathe-fr, it aura-2-livia-it
 # voices: ja aura-2-izanami-ja, nl aura-2-rhea-nl

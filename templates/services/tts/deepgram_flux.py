@@ -2,6 +2,7 @@
 # label: Deepgram Flux
 # names: deepgram_flux, deepgram_flux_tts
 # extras: deepgram
+# license: MIT: deepgram-sdk
 # languages: en
 # keys: https://console.deepgram.com/
 # env: DEEPGRAM_API_KEY required secret unless DEEPGRAM_FLUX_TTS_BASE_URL: API key

@@ -3,6 +3,8 @@
 # names: deepgram_flux_sagemaker, deepgram_flux_sagemaker_tts
 # extras: deepgram, sagemaker
 # python: >=3.12
+# license: MIT: deepgram-sdk
+# license: Apache-2.0: aws-sdk-sagemaker-runtime-http2
 # languages: en
 # keys: https://console.aws.amazon.com/iam/
 # env: DEEPGRAM_FLUX_SAGEMAKER_TTS_ENDPOINT_NAME required id: SageMaker endpoint name

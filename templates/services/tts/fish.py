@@ -2,6 +2,7 @@
 # label: Fish
 # names: fish, fish_tts, fish_audio
 # extras: fish
+# license: Apache-2.0 OR MIT: ormsgpack
 # languages: auto
 # keys: https://fish.audio/app/api-keys/
 # env: FISH_API_KEY required secret: API key

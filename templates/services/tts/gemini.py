@@ -3,6 +3,7 @@
 # names: gemini, gemini_tts
 # loop: yes
 # extras: google
+# license: Apache-2.0: google-cloud-speech, google-cloud-texttospeech, google-genai
 # languages: af, am, ar, az, be, bg, bn, ca, ceb, cs, da, de, el, en, es, et, eu, fa, fi, fil, fr
 # languages: gl, gu, he, hi, hr, ht, hu, hy, id, is, it, ja, jv, ka, kn, ko, kok, la, lb, lo, lt, lv
 # languages: mai, mg, mk, ml, mn, mr, ms, my, nb, ne, nl, nn, no, or, pa, pl, ps, pt, ro, ru, sd, si

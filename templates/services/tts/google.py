@@ -3,6 +3,7 @@
 # names: google, google_tts
 # loop: yes
 # extras: google
+# license: Apache-2.0: google-cloud-speech, google-cloud-texttospeech, google-genai
 # languages: ar, bg, bn, cs, da, de, el, en, es, et, fi, fr, gu, he, hi, hr, hu, id, it, ja, kn, ko
 # languages: lt, lv, ml, mr, nb, nl, no, pl, pt, ro, ru, sk, sl, sr, sv, sw, ta, te, th, tr, uk, ur
 # languages: vi, zh

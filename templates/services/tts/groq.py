@@ -2,6 +2,7 @@
 # label: Groq TTS
 # names: groq, groq_tts
 # extras: groq
+# license: Apache-2.0: groq
 # languages: en
 # keys: https://console.groq.com/keys
 # env: GROQ_API_KEY required secret: API key

@@ -2,6 +2,7 @@
 # label: Hume TTS
 # names: hume, hume_tts
 # extras: hume
+# license: MIT: hume
 # languages: auto
 # keys: https://platform.hume.ai/settings/keys
 # env: HUME_API_KEY required secret: API key

@@ -2,6 +2,9 @@
 # label: Kokoro
 # names: kokoro, kokoro_tts
 # extras: kokoro
+# license: MIT: kokoro-onnx
+# license: Apache-2.0: requests, the model Kokoro
+# license: GPL-3.0-or-later: espeakng-loader, phonemizer
 # flags: local
 # model: 740 MB, 1.1 cores
 # languages: en, es, fr, hi, it, ja, pt, zh

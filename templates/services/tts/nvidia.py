@@ -2,6 +2,8 @@
 # label: NVIDIA
 # names: nvidia, nvidia_tts
 # extras: nvidia
+# license: MIT: nvidia-riva-client
+# license: BSD-3-Clause: protobuf
 # languages: de-DE, en-US, es-US, fr-FR, hi-IN, it-IT, ja-JP, ko-KR, pt-BR, vi-VN, zh-CN
 # voices: fr-FR Magpie-Multilingual.FR-FR.Pascal
 # keys: https://build.nvidia.com/settings/api-keys

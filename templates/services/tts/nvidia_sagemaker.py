@@ -3,6 +3,7 @@
 # names: nvidia_sagemaker, nvidia_sagemaker_tts
 # extras: aws, sagemaker
 # python: >=3.12
+# license: Apache-2.0: aiobotocore, aws-sdk-sagemaker-runtime-http2
 # languages: de-DE, en-US, es-US, fr-FR, hi-IN, it-IT, ja-JP, ko-KR, pt-BR, vi-VN, zh-CN
 # keys: https://console.aws.amazon.com/iam/
 # env: NVIDIA_SAGEMAKER_TTS_ENDPOINT_NAME required id: SageMaker endpoint name

@@ -2,6 +2,7 @@
 # label: OpenAI TTS
 # names: openai, openai_tts
 # extras: openai
+# license: BSD-3-Clause: httpx
 # languages: auto
 # keys: https://platform.openai.com/api-keys
 # env: OPENAI_API_KEY required secret unless OPENAI_TTS_BASE_URL: API key

@@ -2,6 +2,9 @@
 # label: Piper
 # names: piper, piper_tts
 # extras: piper
+# license: GPL-3.0-or-later: piper-tts
+# license: Apache-2.0: requests
+# license: NOASSERTION: voices of Piper (each has its own)
 # flags: local
 # model: 1200 MB, 0.35 cores
 # languages: voice

@@ -2,6 +2,9 @@
 # label: Pocket TTS
 # names: pocket_tts, pockettts_tts, pockettts
 # extras: pocket-tts
+# license: MIT: pocket-tts
+# license: CC-BY-4.0: the model Pocket TTS
+# license: NOASSERTION: voices of Pocket TTS (each has its own)
 # flags: local
 # model: 700 MB, 1 cores, each session
 # languages: de, en, es, fr, it, pt

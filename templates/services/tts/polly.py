@@ -2,6 +2,7 @@
 # label: AWS Polly
 # names: polly, aws_polly_tts, aws_polly
 # extras: aws
+# license: Apache-2.0: aiobotocore
 # languages: ar, ca, cs, cy, da, de, en, es, fi, fr, hi, is, it, ja, ko, nb, nl, no, pl, pt, ro, ru
 # languages: sv, tr, yue, zh
 # voices: ar Zeina, cy Gwyneth, da Naja, de Vicki, es Lucia, fr Lea, hi Aditi, is Dora, it Bianca

@@ -2,6 +2,7 @@
 # label: Rime V1
 # names: rime_v1, rime_v1_tts
 # extras: rime
+# license: Apache-2.0: rime-api
 # languages: ar, de, en, es, fr, hi, it, ja, pt
 # keys: https://app.rime.ai/tokens/
 # env: RIME_API_KEY required secret: API key

@@ -2,6 +2,7 @@
 # label: Speechmatics
 # names: speechmatics, speechmatics_tts
 # extras: speechmatics
+# license: MIT: speechmatics-agent-stt
 # languages: en
 # keys: https://portal.speechmatics.com/settings/api-keys
 # env: SPEECHMATICS_API_KEY required secret: API key

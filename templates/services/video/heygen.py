@@ -3,6 +3,7 @@
 # names: heygen, heygen_video
 # size: 1280x720
 # extras: heygen
+# license: Apache-2.0: livekit
 # keys: https://app.liveavatar.com/developers
 # env: HEYGEN_API_KEY required secret: LiveAvatar API key, not that of HeyGen itself
 # env: HEYGEN_AVATAR_ID required id: LiveAvatar avatar id

@@ -3,6 +3,7 @@
 # names: simli, simli_video
 # size: 512x512
 # extras: simli
+# license: MIT: simli-ai
 # keys: https://app.simli.com/
 # env: SIMLI_API_KEY required secret: API key
 # env: SIMLI_BASE_URL optional url =https://api.simli.ai: address

@@ -3,6 +3,7 @@
 # names: tavus, tavus_video
 # size: 1280x720
 # extras: tavus
+# license: BSD-2-Clause: daily-python
 # keys: https://platform.tavus.io/api-keys
 # env: TAVUS_API_KEY required secret: API key
 # env: TAVUS_REPLICA_ID required id: replica id, from the replica library

@@ -106,8 +106,14 @@ def not_sent(what: str, folder: object, host: str, error: Exception) -> OSError:
     return OSError(f"{folder} lacks {what}, and {host} does not send it: {short}")
 
 
-def fetch(folder: Path, urls: dict[str, str]) -> None:
-    """Download those files that are not in the folder, by their names."""
+def fetch(
+    folder: Path, urls: dict[str, str], differs: Callable[[Path, str], str] = lambda *_: ""
+) -> None:
+    """Download those files that are not in the folder, by their names.
+
+    `differs` gets a downloaded file and its name, and returns how it differs from the known file of
+    this name; "" if it does not.
+    """
     urls = {name: url for name, url in urls.items() if not (folder / name).exists()}
     if not urls:
         return
@@ -122,14 +128,14 @@ def fetch(folder: Path, urls: dict[str, str]) -> None:
         raise OSError(f"{folder} cannot be created: {e.strerror}") from e
     for name, url in urls.items():
         try:
-            download(url, folder / name, host)
+            download(url, folder / name, host, differs)
         except (OSError, HTTPException) as e:
             if isinstance(e, OSError) and e.errno in OF_THIS_MACHINE:
                 raise OSError(f"{folder} cannot take {name}: {e.strerror}") from e
             raise not_sent(name, folder, host, e) from e
 
 
-def download(url: str, to: Path, host: str) -> None:
+def download(url: str, to: Path, host: str, differs: Callable[[Path, str], str]) -> None:
     """Download a file, and go on where a download stopped.
 
     The framework would take a part of a file for a whole one.
@@ -148,7 +154,7 @@ def download(url: str, to: Path, host: str) -> None:
                 show(done)
     if size is not None and done < size:
         raise OSError("the connection ended; the next start goes on")
-    if problem := unfit(part, to.suffix):
+    if problem := unfit(part, to.suffix) or differs(part, to.name):
         part.unlink()
         raise Unfit(problem)
     part.replace(to)
