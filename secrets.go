@@ -335,8 +335,8 @@ func (o *setOptions) ask(ctx context.Context, env *cli.Env) error {
 	return questions.fill(ctx, o.Pairs.List)
 }
 
-// warnIfReadable warns if every user of the machine can read the file of the option. Where modes mean nothing,
-// such as on the drives of Windows in WSL, all files are executable.
+// warnIfReadable warns if every user of the machine can read the file of the option. Where modes mean
+// nothing, such as on the drives of Windows in WSL, all files are executable.
 func warnIfReadable(env *cli.Env, option, name string) {
 	path, err := env.Expand(name)
 	if name == "-" || err != nil || runtime.GOOS == "windows" {
