@@ -95,9 +95,9 @@ var choices = regexp.MustCompile(`(?m)^( +\d+  .*| {5,7}\S.*| [A-Z][^:\n]*:)\n`)
 // counts are the numbers of files, which change with templates.
 var counts = regexp.MustCompile(`\b\d+( missing)? file`)
 
-// converse runs the wizard in dir with these answers. target is the one of the command line, or "". It returns
-// what the wizard shows, without the choices of menus and with N for numbers of files, and the command line
-// that would do the same.
+// converse runs the wizard in dir with these answers. target is the one of the command line, or "". It
+// returns what the wizard shows, without the choices of menus and with N for numbers of files, and the
+// command line that would do the same.
 func converse(t *testing.T, dir, target string, answers []reply) string {
 	t.Helper()
 	in, keyboard, err := os.Pipe()
