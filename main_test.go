@@ -329,7 +329,11 @@ func TestHelpAsJSON(t *testing.T) {
 		r.wantCode(t, 0)
 		golden(t, "help/version.json", []byte(r.stdout))
 	}
-	r := vbot(t, t.TempDir(), "help", "exit-codes", "--json")
+	r := vbot(t, t.TempDir(), "help", "--json") // of which release/man makes the list of its pages
+	if !strings.Contains(r.stdout, `"exit-codes",`) || !strings.Contains(r.stdout, `"completion",`) {
+		t.Errorf("it lacks commands or topics: %s", r.stdout)
+	}
+	r = vbot(t, t.TempDir(), "help", "exit-codes", "--json")
 	if !strings.Contains(r.stdout, `"options": []`) {
 		t.Errorf("a page without options: %s", r.stdout)
 	}

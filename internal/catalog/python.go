@@ -122,7 +122,8 @@ func (s *Service) checkStatements(problems *report.Problems, first int) {
 		_, read, _ := strings.Cut(line, `os.environ["`)
 		name, _, isRead := strings.Cut(read, `"`)
 		if isRead && s.line("env: "+name+" ") == 0 {
-			s.refuse(problems, first+i, "the front matter has no line for %s; add # env: %s required ...", name, name)
+			const noLine = "the front matter has no line for %s; add # env: %s required ..."
+			s.refuse(problems, first+i, noLine, name, name)
 		}
 	}
 }

@@ -146,10 +146,12 @@ func WithPages(files fs.FS, root *Command) *Command {
 	return root
 }
 
-// names returns the names of the commands below this one, without help topics.
-func (c *Command) names() (names []string) {
+// names returns the names of the commands below this one, or of the help topics. It is never nil, because
+// JSON would have null.
+func (c *Command) names(topics bool) []string {
+	names := []string{}
 	for _, sub := range c.Sub {
-		if !sub.Topic {
+		if sub.Topic == topics {
 			names = append(names, sub.Name)
 		}
 	}

@@ -12,6 +12,7 @@ type HelpPage struct {
 	Command  string   `json:"command" about:"the command as typed"`
 	Page     string   `json:"page" about:"text of the page"`
 	Commands []string `json:"commands" about:"names of the commands below it"`
+	Topics   []string `json:"topics" about:"names of the help topics below it"`
 	Options  []Option `json:"options" about:"options of the command"`
 }
 
@@ -19,8 +20,13 @@ func (h HelpPage) Text(out *report.Printer) { out.Print(h.Page) }
 
 // helpPage returns the help page and, for scripts, its parts.
 func (inv *invocation) helpPage(flags *Flags) HelpPage {
-	out := HelpPage{Command: inv.path, Page: inv.page(flags), Commands: []string{}, Options: []Option{}}
-	out.Commands = append(out.Commands, inv.command.names()...)
+	out := HelpPage{
+		Command:  inv.path,
+		Page:     inv.page(flags),
+		Commands: inv.command.names(false),
+		Topics:   inv.command.names(true),
+		Options:  []Option{},
+	}
 	if strings.Contains(inv.command.page, optionsMark) {
 		for _, o := range flags.options {
 			out.Options = append(out.Options, *o)

@@ -66,8 +66,8 @@ func (f *Flags) longDash(args []string) (problem *report.Problem, taken int) {
 	return &report.Problem{Field: o.Key, Where: dashed(name), Message: message}, taken
 }
 
-// parseOption reads the option at the beginning of args, which has this name and value. It returns how many of
-// args it takes: 1 or 2.
+// parseOption reads the option at the beginning of args, which has this name and value. It returns how many
+// of args it takes: 1 or 2.
 func (f *Flags) parseOption(name string, v value, args []string) (taken int, problem *report.Problem) {
 	o := v.option
 	_, typed, inline := strings.Cut(args[0], "=")

@@ -93,7 +93,7 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	case len(problems) > 0:
 		return nil, &report.Failure{Code: report.Usage, Problems: problems}
 	case runner == nil:
-		list := strings.Join(inv.command.names(), ", ")
+		list := strings.Join(inv.command.names(false), ", ")
 		return nil, report.Usagef("missing command (%s); see `%s --help`", list, inv.path)
 	}
 	for _, w := range flags.warnings {

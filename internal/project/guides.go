@@ -7,7 +7,7 @@ import (
 )
 
 // GuideFiles are the paths of the guides for coding agents. They depend only on vbot's version, which their
-// last line names. Existing ones are kept unless somebody asks to replace them, so they are not in the record.
+// last line names. Existing ones are kept unless somebody asks to replace them, so the record lacks them.
 var GuideFiles = []string{"AGENTS.md", "AGENT_IMPORT.md", "GETTING_STARTED.md"}
 
 // IsGuide reports whether the path is one of GuideFiles.

@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-// merge merges the changes of this version into an edited file. If that is impossible, the file is a conflict.
+// merge merges the changes of this version into an edited file. If that is impossible, the file is a
+// conflict.
 func (u *updatePlanner) merge(s *Step) {
 	mine := withLF(s.found)
 	if line := markersAt(mine); line > 0 {
 		s.Marked = line
-		u.keepWithConflict(s, fmt.Sprintf("it has conflict markers from line %d on: resolve them first", line))
+		const unresolved = "it has conflict markers from line %d on: resolve them first"
+		u.keepWithConflict(s, fmt.Sprintf(unresolved, line))
 		return
 	}
 	base := s.base
@@ -27,7 +29,8 @@ func (u *updatePlanner) merge(s *Step) {
 	}
 	s.State = Pending
 	if !s.isReadable() {
-		u.keepWithConflict(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged into it")
+		u.keepWithConflict(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged "+
+			"into it")
 		return
 	}
 	m, ok := merge3(base, mine, s.data, u.Now.Vbot) // without a base, everything that differs conflicts

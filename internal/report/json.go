@@ -104,10 +104,11 @@ const (
 	notAnObject   = "expected a JSON object: {...}"
 )
 
-// Members returns the members of the JSON object in data, in order. (encoding/json by itself silently
-// accepts duplicate keys, and keys in another letter case.) An error says what is wrong with data; at is
-// where, in bytes. Errors that quote data are of the type *json.SyntaxError. If data begins with a valid
-// object and only the text after it is wrong, the members are returned as well.
+// Members returns the members of the JSON object in data, in order. (encoding/json by itself
+// silently accepts duplicate keys, and keys in another letter case.) An error says what is wrong
+// with data; at is where, in bytes. Errors that quote data are of the type *json.SyntaxError. If
+// data begins with a valid object and only the text after it is wrong, the members are returned
+// as well.
 func Members(data []byte) (members []Member, at int, err error) {
 	if at, err = checkSyntax(data); err != nil {
 		return nil, at, err

@@ -109,8 +109,8 @@ func (c *comparison) warnOfOptions(env Env, options bot.Values) {
 		env.Warn("deploy_to_cloud", "", notHere, names)
 	}
 	if was.bot.Language != c.config.Language {
-		const stays = "server/agent.py stays in the language in which it was written: the model answers in the " +
-			"new one, but translate a GREETING that is spoken as it is"
+		const stays = "server/agent.py stays in the language in which it was written: the model answers in " +
+			"the new one, but translate a GREETING that is spoken as it is"
 		env.Warn(bot.OptLanguage.Key, "", stays)
 	}
 }

@@ -95,7 +95,9 @@ func newDraft(env Env, cfg bot.Config) (d draft, err error) {
 }
 
 // nextSteps returns what to do next, as text and as commands.
-func (c Create) nextSteps(data *render.Data, plan *project.Plan) (advice string, commands []string, err error) {
+func (c Create) nextSteps(
+	data *render.Data, plan *project.Plan,
+) (advice string, commands []string, err error) {
 	guide := "README.md"
 	if slices.Contains(plan.Paths(project.Kept), guide) {
 		guide = "AGENTS.md" // README.md is not vbot's

@@ -45,10 +45,11 @@ func TestHintsForFilesInTheWay(t *testing.T) {
 	edit(t, dir, "bot/README.md", "#", "# mine")
 	values := bot.Quickstart()
 	values[bot.OptTTS] = bot.Value{Text: "elevenlabs", FromFlag: true}
+	e.CatalogDir = "mine"
 	_, err := Create{Project: Project{Target: "bot", Bot: values}}.Run(context.Background(), e)
 	const start = "to change the project and keep your edits: `vbot init "
 	if f := report.As(err); !strings.HasPrefix(f.Hint, start) || !strings.Contains(f.Hint, " --update ") ||
-		!strings.Contains(f.Hint, "--tts elevenlabs") {
+		!strings.Contains(f.Hint, "--tts elevenlabs") || !strings.Contains(f.Hint, " --catalog mine`") {
 		t.Errorf("%+v", f)
 	}
 }

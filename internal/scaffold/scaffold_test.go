@@ -244,7 +244,8 @@ func TestUpdateOfTheLanguage(t *testing.T) {
 	e, notes := env(dir)
 	edit(t, dir, "bot/server/agent.py", "a friendly assistant", "Mila")
 	values := bot.Values{bot.OptLanguage: {Text: "fr", FromFlag: true}}
-	if _, err := (Update{Project: Project{Target: "bot", Bot: values}}).Run(context.Background(), e); err != nil {
+	update := Update{Project: Project{Target: "bot", Bot: values}}
+	if _, err := update.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
 	tree := filetest.Tree(t, dir)

@@ -196,12 +196,14 @@ func TestUpdateWithoutTheTelephone(t *testing.T) {
 	e, notes := env(dir)
 	values := bot.Quickstart()
 	values[bot.OptTransports] = bot.Value{List: []string{"daily", "twilio"}, FromFlag: true}
-	if _, err := (Create{Project: Project{Target: "bot", Bot: values}}).Run(context.Background(), e); err != nil {
+	create := Create{Project: Project{Target: "bot", Bot: values}}
+	if _, err := create.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
 	*notes = nil
 	daily := bot.Values{bot.OptTransports: {List: []string{"daily"}, FromFlag: true}}
-	if _, err := (Update{Project: Project{Target: "bot", Bot: daily}}).Run(context.Background(), e); err != nil {
+	update := Update{Project: Project{Target: "bot", Bot: daily}}
+	if _, err := update.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
 	const start = "without its last telephone transport, the bot loses "
