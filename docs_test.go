@@ -446,7 +446,8 @@ func TestEmbeddedFiles(t *testing.T) {
 		if service || module || text || script || translation || isList || ofRecords ||
 			strings.HasSuffix(path, ".tmpl") {
 			there = append(there, path)
-		} else if !strings.HasSuffix(path, ".go") && !strings.HasPrefix(path, "unit/") && // tests of server/vbot
+		} else if !strings.HasSuffix(path, ".go") &&
+			!strings.HasPrefix(path, "unit/") && // tests of server/vbot
 			!strings.Contains(path, "__pycache__/") && !strings.Contains(path, "_cache/") {
 			t.Errorf("templates/%s is neither a template nor a service, a module, a help page, "+
 				"a translation nor a completion script", path)

@@ -167,10 +167,12 @@ var versionCommand = cli.Command{
 }
 
 func newVersion(f *cli.Flags) cli.Runner {
-	f.About("json", "print JSON, with the Go version, the linked modules, the commit, the FIPS 140 mode and cgo")
+	f.About("json", "print JSON, with the Go version, the linked modules, the commit, the FIPS 140 mode "+
+		"and cgo")
 	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
 		if len(env.Args) > 0 {
-			return nil, report.Usagef("unexpected argument %s; see `%s --help`", report.Typed(env.Args[0]), env.Command)
+			typed := report.Typed(env.Args[0])
+			return nil, report.Usagef("unexpected argument %s; see `%s --help`", typed, env.Command)
 		}
 		return showVersion(env)
 	})

@@ -150,8 +150,8 @@ func readUses(t *testing.T) (harmless map[string]bool, listed uses) {
 	return harmless, listed
 }
 
-// usesOn adds what the program uses on one system, and the names of its files that are compiled there with the
-// build tags. The overlay has other contents for files, by their paths.
+// usesOn adds what the program uses on one system, and the names of its files that are compiled there with
+// the build tags. The overlay has other contents for files, by their paths.
 func usesOn(
 	t *testing.T, goos, tags string, overlay map[string]string, harmless map[string]bool, used uses,
 	compiled map[string]bool,

@@ -42,7 +42,8 @@ func TestFrontMatter(t *testing.T) {
 		"host: a.example.com:0: media": "4: host: expected HOST[:PORT[/udp]]: NOTE, " +
 			"such as media.example.com:3478/udp: media",
 		"license: MIT OR Apache-2.0: acme-sdk, the model": "",
-		"license: MIT":                  "4: license: expected LICENSE: PACKAGE, such as GPL-3.0-or-later: piper-tts",
+		"license: MIT": "4: license: expected LICENSE: PACKAGE, " +
+			"such as GPL-3.0-or-later: piper-tts",
 		"env: KEY required secret: key": "",
 		"env: KEY required text: key": "4: env: expected NAME required|optional " +
 			"secret|id|model|voice|region|url|path [=VALUE]: NOTE",

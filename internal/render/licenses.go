@@ -8,8 +8,8 @@ import (
 	"vbot/internal/catalog"
 )
 
-// packageLicenses are the SPDX expressions of what pyproject.toml names without a line `# license:` in the file
-// of a service. e2e/test_golden_bots.py compares them with the packages.
+// packageLicenses are the SPDX expressions of what pyproject.toml names without a line `# license:` in the
+// file of a service. e2e/test_golden_bots.py compares them with the packages.
 var packageLicenses = map[string]string{
 	"opentelemetry-exporter-otlp-proto-http": "Apache-2.0",
 	"pipecat-ai":                             "BSD-2-Clause",
