@@ -78,8 +78,8 @@ type Arg struct {
 	Name     string // as problems name it: "key"
 	Optional bool
 	Repeated bool // the last one: it may be given several times
-	// Check returns an error if the argument is invalid. It may be nil: then any value but "" is valid. Errors
-	// never repeat an argument, which may be a misplaced secret.
+	// Check returns an error if the argument is invalid. It may be nil: then any value but "" is valid.
+	// Errors never repeat an argument, which may be a misplaced secret.
 	Check func(text string) error
 }
 
