@@ -108,16 +108,17 @@ func TestReservedNames(t *testing.T) {
 	for _, name := range []string{
 		"con", "PRN", "Aux", "nul", "nul.txt", "con .a.b", "COM0", "com9.txt", "Lpt0", "LPT1 ",
 	} {
-		if why := NameProblem(name); !strings.HasSuffix(why, "is a reserved name on Windows") {
-			t.Errorf("%q: %q", name, why)
+		err := CheckName(name)
+		if err == nil || !strings.HasSuffix(err.Error(), "is a reserved name on Windows") {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"console", "com", "com10", "coma", "lpt.1", "nul-1", "a.con", "com٣"} {
-		if why := NameProblem(name); why != "" {
-			t.Error(why)
+		if err := CheckName(name); err != nil {
+			t.Error(err)
 		}
 	}
-	if NameProblem("COM¹") == "" {
+	if CheckName("COM¹") == nil {
 		t.Error("COM¹ is taken")
 	}
 }
