@@ -102,6 +102,11 @@ func TestValueFiles(t *testing.T) {
 	if err := large.Truncate(maxFile + 1); err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range []string{"empty", "line", "zero", "latin1", "large"} { // TestFileThatOthersCanRead
+		if err := os.Chmod(filepath.Join(dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	s = cloudtest.New(t, "vbot/"+version)
 	args = []string{"cloud", "secrets", "set", "fresh", "--skip", "SAME=1"}
 	for _, arg := range []string{
