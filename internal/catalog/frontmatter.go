@@ -389,7 +389,8 @@ func readVariable(to *[]Variable, value string) error {
 	left, note, hasNote := strings.Cut(value, ": ")
 	words := strings.Fields(left)
 	if !hasNote || len(words) < 3 || !isVariable(words[0], words[1], words[2]) {
-		return errors.New("expected NAME required|optional " + strings.Join(variableKinds, "|") + " [=VALUE]: NOTE")
+		const expected = "expected NAME required|optional %s [=VALUE]: NOTE"
+		return fmt.Errorf(expected, strings.Join(variableKinds, "|"))
 	}
 	v := Variable{Name: words[0], Required: words[1] == "required", Kind: words[2], Note: note}
 	others := map[string]*string{

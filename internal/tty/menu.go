@@ -3,7 +3,6 @@ package tty
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -52,11 +51,11 @@ type Menu struct {
 	Marked []int // in the order of marking; the answer after Enter
 	At     int   // the choice at the cursor, if the filter shows it
 
-	filter editor
-	from   int   // the choice at the cursor before the filter was typed
-	err    error // why the last Enter or Space had no effect
-	warned int   // 1 + the index of the choice for which the warning was shown
-	page   int   // how many rows of the list were drawn last
+	filter  editor
+	from    int    // the choice at the cursor before the filter was typed
+	message string // why the last Enter or Space had no effect, or ""
+	warned  int    // 1 + the index of the choice for which the warning was shown
+	page    int    // how many rows of the list were drawn last
 }
 
 // shown returns the choices that match the filter.
@@ -110,12 +109,12 @@ func (m *Menu) Press(k key) bool {
 		keyUp: at - 1, keyPageUp: max(0, at-m.page), keyHome: 0,
 		keyDown: at + 1, keyPageDown: min(last, at+m.page), keyEnd: last,
 	}[k.Name]
-	m.err = nil
+	m.message = ""
 	switch {
 	case k.Name == keyEscape && !m.Blank():
 		m.filter, m.At = editor{}, m.from
 	case len(shown) == 0 && k.Name == keyEnter:
-		m.err = errors.New("no match")
+		m.message = "no match"
 	case k.Name == keyEnter:
 		return m.enter()
 	case m.Several && (k.Name == keyText && k.Text == " " || k.Name == keyTab):
@@ -171,8 +170,7 @@ func (m *Menu) enter() bool {
 		return m.take([]int{m.At})
 	case m.Several && !slices.Contains(m.Marked, m.At) && m.warned != m.At+1:
 		m.warned = m.At + 1
-		const warning = "Space ticks %s; Enter again selects only %s"
-		m.err = fmt.Errorf(warning, m.Choices[m.At].Label, m.Answer())
+		m.message = "Space ticks " + m.Choices[m.At].Label + "; Enter again selects only " + m.Answer()
 		return false
 	}
 	return m.take(m.Marked)
@@ -180,14 +178,15 @@ func (m *Menu) enter() bool {
 
 // take makes the chosen choices the answer, and reports whether that is allowed.
 func (m *Menu) take(chosen []int) bool {
-	m.err = nil
 	if m.Check != nil {
-		m.err = m.Check(chosen)
+		if err := m.Check(chosen); err != nil {
+			m.message = err.Error()
+			return false
+		}
 	}
-	if m.err == nil {
-		m.Marked = chosen
-	}
-	return m.err == nil
+	m.message = ""
+	m.Marked = chosen
+	return true
 }
 
 func (m *Menu) view(width, height int, back bool) view {
@@ -204,7 +203,7 @@ func (m *Menu) view(width, height int, back bool) view {
 	return v.fit(height)
 }
 
-// foot draws what is below the list: an error or, for the choice at the cursor, what does not fit beside its
+// foot draws what is below the list: the message or, for the choice at the cursor, what does not fit beside its
 // label, its detail, and the help. room is the height of the list with its foot, in rows.
 // longest is the height of the longest foot that a shown choice has.
 func (m *Menu) foot(shown []int, help []row, room, width int) (foot []row, longest int) {
@@ -227,8 +226,8 @@ func (m *Menu) foot(shown []int, help []row, room, width int) (foot []row, longe
 	if len(foot) > room/2 {
 		foot = help[:1]
 	}
-	if m.err != nil {
-		foot = note(m.err.Error(), red, width)
+	if m.message != "" {
+		foot = note(m.message, red, width)
 	}
 	return foot, longest
 }
@@ -335,12 +334,12 @@ func (m *Menu) askPlain(ctx context.Context, t *Terminal) error {
 			return err
 		}
 		typed = strings.ToLower(typed)
-		m.err = nil
+		m.message = ""
 		switch chosen, ok := m.parse(typed); {
 		case typed == "" && m.enter(), typed != "" && ok && m.take(chosen):
 			return nil
-		case m.err != nil:
-			t.Say("%v", m.err)
+		case m.message != "":
+			t.Say("%s", m.message)
 		case typed == "?":
 			m.filter = editor{}
 			m.list(t)
