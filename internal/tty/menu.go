@@ -203,9 +203,9 @@ func (m *Menu) view(width, height int, back bool) view {
 	return v.fit(height)
 }
 
-// foot draws what is below the list: the message or, for the choice at the cursor, what does not fit beside its
-// label, its detail, and the help. room is the height of the list with its foot, in rows.
-// longest is the height of the longest foot that a shown choice has.
+// foot draws what is below the list: the message or, for the choice at the cursor, what does not fit beside
+// its label, its detail, and the help. room is the height of the list with its foot, in rows. longest is the
+// height of the longest foot that a shown choice has.
 func (m *Menu) foot(shown []int, help []row, room, width int) (foot []row, longest int) {
 	foot = help
 	labelWidth := m.labelWidth()
