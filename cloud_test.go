@@ -187,30 +187,3 @@ func TestValuesThatLookLikeNames(t *testing.T) {
 	runOn(t, s, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").
 		wantCode(t, 0)
 }
-
-// A response with names that a terminal cannot show unchanged is rejected. Names that only vbot's
-// rules do not allow are shown.
-func TestOddNames(t *testing.T) {
-	parallel(t)
-	for name, code := range map[string]int{
-		"evil\x1b[2J":            1,
-		"two\nlines":             1,
-		"bidi\u202e":             1,
-		strings.Repeat("x", 256): 1,
-		"two words":              0,
-		"été":                    0,
-		"a.b_C-1":                0,
-		strings.Repeat("x", 255): 0,
-	} {
-		s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets", "GET ~/secrets/app")
-		s.Put(name, "us-west", "ready")
-		s.Put("app", "us-west", "ready", name)
-		for _, args := range []string{"list", "list app"} {
-			r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(args)...)...)
-			if r.wantCode(t, code); strings.Contains(r.stdout, name) != (code == 0) ||
-				code == 1 && !strings.Contains(r.stderr, "name that cannot be shown") {
-				t.Errorf("%q, %s: %s%s", name, args, r.stdout, r.stderr)
-			}
-		}
-	}
-}
