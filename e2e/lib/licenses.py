@@ -15,6 +15,8 @@ FRAMEWORK = "pipecat-ai"
 OF_EVERY_BOT = ("runner", "silero", "tracing")  # extras of the framework
 SPDX = get_spdx_licensing()
 
+OSI = "License :: OSI Approved :: "  # the beginning of classifiers
+
 # What packages write that is no SPDX expression, and what they mean.
 MEANT = {
     "3-Clause BSD License": "BSD-3-Clause",
@@ -24,9 +26,9 @@ MEANT = {
     "BSD 2-Clause License": "BSD-2-Clause",
     "MIT License": "MIT",
     "LGPL": "LGPL-2.1-or-later",
-    "License :: OSI Approved :: Apache Software License": "Apache-2.0",
-    "License :: OSI Approved :: GNU General Public License v3 or later (GPLv3+)": "GPL-3.0-or-later",
-    "License :: OSI Approved :: MIT License": "MIT",
+    OSI + "Apache Software License": "Apache-2.0",
+    OSI + "GNU General Public License v3 or later (GPLv3+)": "GPL-3.0-or-later",
+    OSI + "MIT License": "MIT",
 }
 # They say nothing, or less than their files do.
 SAY_NOTHING = {
@@ -40,22 +42,23 @@ SAY_NOTHING = {
 def installed(python: Path) -> dict[str, Distribution]:
     """The packages of an environment by their names."""
     folders = [str(path) for path in python.parent.parent.glob("lib/python3*/site-packages")]
-    found = {canonicalize_name(d.metadata["Name"]): d for d in distributions(path=folders)}
-    assert FRAMEWORK in found
-    return found
+    found = distributions(path=folders)
+    packages: dict[str, Distribution] = {canonicalize_name(d.metadata["Name"]): d for d in found}
+    assert FRAMEWORK in packages
+    return packages
 
 
 def declared(name: str, package: Distribution) -> str:
     """The SPDX expression of what a package says; "" if it says nothing that is known."""
     if name in SAY_NOTHING:
         return SAY_NOTHING[name]
-    metadata = package.metadata
-    said = [metadata.get("License-Expression"), (metadata.get("License") or "").strip()]
-    said += [text for text in metadata.get_all("Classifier") or [] if text in MEANT]
+    said: list[str] = []
+    for field in ("License-Expression", "License", "Classifier"):
+        said += package.metadata.get_all(field) or []
     for file in package.files or []:
         if file.name.startswith("LICENSE"):
             said.append(Path(str(file.locate())).read_text(errors="replace").strip().split("\n")[0])
-    for text in filter(None, said):
+    for text in said:
         expression = MEANT.get(text, text)
         if re.fullmatch(r"[\w.+() -]+", expression) and not SPDX.validate(expression).errors:
             return expression
