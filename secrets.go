@@ -476,6 +476,7 @@ func newRemove(
 			if len(env.Args) > 0 {
 				take(env.Args)
 			}
+			remove.Again = env.Command + " --if-exists" + report.ShellWords(env.Typed)
 			remove.Confirm = confirmation(env, skip || remove.DryRun, done)
 			if remove.Confirm == nil {
 				return nil

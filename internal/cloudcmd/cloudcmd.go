@@ -80,6 +80,18 @@ func incomplete[T ~string](result, done T) string {
 	return message
 }
 
+// hintToFinish returns the hint for a run that ended early. finish says how to finish it.
+func hintToFinish(f *report.Failure, finish string) string {
+	finish = "to finish, " + finish
+	switch {
+	case !cloud.IsGeneralHint(f.Hint):
+		return f.Hint + "; then, " + finish
+	case f.Retryable || f.MaybeApplied:
+		return finish
+	}
+	return "correct what the message says; then, " + finish
+}
+
 // orDash returns s, or a hyphen if the API left it out.
 func orDash[T ~string](s T) T { return cmp.Or(s, "-") }
 

@@ -19,6 +19,8 @@ type Remove struct {
 	Keys     []string // nil for whole secrets
 	IfExists bool     // succeed if there is nothing to remove
 	DryRun   bool     // remove nothing
+	// Again is the command line that finishes a run which ended early: the same one, with IfExists.
+	Again   string
 	Confirm  Confirm  // nil to go ahead without asking
 }
 
@@ -105,7 +107,7 @@ func (r *Remove) Run(ctx context.Context, api *cloud.Client) (report.Result, err
 		case r.isAbsent(ctx, api, item, err): // somebody else has just removed it
 			item.Result, item.absence = resultAbsent, err.Error()
 		default:
-			return out.partial(i, err)
+			return r.partial(out, i, err)
 		}
 	}
 	return out, nil
@@ -274,14 +276,25 @@ func (r *RemoveResult) question() string {
 
 // partial returns the result of a run that err ended at the item with the index, and the failure. If there is
 // only one item, or if nothing was sent, it returns no result.
-func (r *RemoveResult) partial(index int, err error) (report.Result, error) {
+func (r *Remove) partial(out *RemoveResult, index int, err error) (report.Result, error) {
 	isUnsent := errors.Is(err, context.Canceled)
-	if len(r.Removed) == 1 || isUnsent && !r.Deleted {
+	if isUnsent && !out.Deleted {
 		return nil, err
 	}
 	f := *report.As(err)
-	for i := index; i < len(r.Removed); i++ {
-		item := &r.Removed[i]
+	switch {
+	case !out.Deleted && !f.MaybeApplied: // the same command does all of it
+	case r.IfExists:
+		f.Hint = hintToFinish(&f, "run the same command again")
+	default: // the same command fails, as what was removed does not exist
+		f.Hint = hintToFinish(&f, "run: "+r.Again)
+		f.Retryable = false
+	}
+	if len(out.Removed) == 1 {
+		return nil, &f
+	}
+	for i := index; i < len(out.Removed); i++ {
+		item := &out.Removed[i]
 		switch {
 		case item.Result == resultAbsent:
 			continue
@@ -292,17 +305,17 @@ func (r *RemoveResult) partial(index int, err error) (report.Result, error) {
 		default:
 			item.Result = resultFailed
 		}
-		f.Problems.Add(item.label(), item.label(), "%s", incomplete(string(item.Result), r.verb()+"d"))
+		f.Problems.Add(item.label(), item.label(), "%s", incomplete(string(item.Result), out.verb()+"d"))
 	}
-	progress := fmt.Sprintf("%sd %d of %d", r.verb(), r.count(resultRemoved), len(r.Removed))
+	progress := fmt.Sprintf("%sd %d of %d", out.verb(), out.count(resultRemoved), len(out.Removed))
 	switch {
 	case f.Code == report.Interrupted:
 		f.Message, f.Effect = "interrupted", progress
-	case r.Deleted:
+	case out.Deleted:
 		f.Code = report.Partial
 		f.Message, f.Effect = fmt.Sprintf("%s: %v", progress, err), ""
 	}
-	return r, &f
+	return out, &f
 }
 
 // Text prints the plan of a dry run, or says what was removed.
