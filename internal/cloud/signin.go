@@ -161,7 +161,7 @@ func (c *Client) findOrganization(ctx context.Context, action string, choose Cho
 	case err != nil:
 		return err
 	case len(names) == 0:
-		return c.Errorf(report.NotFound, "the token belongs to no organization")
+		return report.About("organization", c.Errorf(report.NotFound, "the token belongs to no organization"))
 	case len(names) == 1:
 		c.Organization = names[0]
 		return nil

@@ -121,10 +121,20 @@ func nearest(ctx context.Context, api *cloud.Client, name string) string {
 	return report.Nearest(name, names)
 }
 
-// suggest adds a similar name to the failure for a name that does not exist.
+// suggest adds a similar name to the failure for a name that does not exist, and makes it a problem of that
+// name.
 func suggest(ctx context.Context, api *cloud.Client, name string, err error) error {
 	if report.HasCode(err, report.NotFound) && report.As(err).HTTPStatus == 404 {
-		return report.Reword(err, "%v%s", err, report.DidYouMean(nearest(ctx, api, name)))
+		err = report.Reword(err, "%v%s", err, report.DidYouMean(nearest(ctx, api, name)))
+	}
+	return about(name, err)
+}
+
+// about makes the failure for a name that does not exist a problem of that name, and returns other errors
+// unchanged.
+func about(name string, err error) error {
+	if report.HasCode(err, report.NotFound) {
+		return report.About(name, err)
 	}
 	return err
 }

@@ -139,18 +139,18 @@ func (r *Remove) plan(ctx context.Context, api *cloud.Client) (*RemoveResult, er
 			item.Result, item.absence = resultAbsent, err.Error()
 			continue
 		}
-		errs = append(errs, suggest(ctx, api, item.Name, err))
 		isSetMissing := r.Keys != nil && set == nil
+		if r.Keys != nil && !isSetMissing {
+			errs = append(errs, about(item.label(), err))
+		} else {
+			errs = append(errs, suggest(ctx, api, item.Name, err))
+		}
 		if isSetMissing || !report.HasCode(err, report.NotFound) {
 			break // the others would fail for the same reason
 		}
 	}
 	if len(errs) > 0 {
-		field := "name"
-		if r.Keys != nil {
-			field = "key"
-		}
-		return nil, joinFailures(field, errs)
+		return nil, joinFailures(errs)
 	}
 	if r.Keys != nil || len(out.Removed) == 1 {
 		out.Region = out.Removed[0].Region
@@ -177,17 +177,19 @@ func (r *Remove) items() (items []RemovedItem) {
 	return items
 }
 
-// joinFailures returns the failure for several names or keys, with a problem for each.
-func joinFailures(field string, errs []error) error {
+// joinFailures returns the failure for the names or keys that cannot be removed, with a problem for each. The
+// last error counts: it ended the search.
+func joinFailures(errs []error) error {
+	last := *report.As(errs[len(errs)-1])
 	if len(errs) == 1 {
-		return errs[0]
+		return &last
 	}
-	f := *report.As(errs[len(errs)-1])
-	f.Message = "nothing was removed"
+	last.Message, last.Effect, last.Problems = "", "nothing was removed", nil
 	for _, err := range errs {
-		f.Problems.Add(field, "", "%s", err)
+		one := report.About("", err)
+		last.Problems = append(last.Problems, one.Problems...)
 	}
-	return &f
+	return &last
 }
 
 // find completes the item with what the API says about it. set is the set of a key, nil if it was not read

@@ -106,9 +106,9 @@ func (s *Set) existing(ctx context.Context, api *cloud.Client) (set *cloud.Set, 
 		}
 		return set, true, checkRegionExists(ctx, api, s.Region)
 	case report.HasCode(err, report.NotFound): // the API lists the set, so something else is missing
-		return nil, false, err
+		return nil, false, about(s.Name, err)
 	case err != nil:
-		return nil, false, explain(ctx, api, s.Name, err)
+		return nil, false, about(s.Name, explain(ctx, api, s.Name, err))
 	case set.Source == cloud.SourceReferenced:
 		return nil, false, referencedError(api, s.Name)
 	}
