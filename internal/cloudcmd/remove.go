@@ -21,7 +21,7 @@ type Remove struct {
 	DryRun   bool     // remove nothing
 	// Again is the command line that finishes a run which ended early: the same one, with IfExists.
 	Again   string
-	Confirm  Confirm  // nil to go ahead without asking
+	Confirm Confirm // nil to go ahead without asking
 }
 
 // A RemoveResult is the JSON of unset and delete.
