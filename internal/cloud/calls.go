@@ -319,11 +319,14 @@ func (c *Client) WaitReady(
 			}
 			f := c.Errorf(report.Timeout, "%s not ready after %v; %s", soFar, limit, state)
 			f.Retryable = true
-			f.Hint = "to wait again: vbot cloud secrets wait " + ref.Name
+			f.Hint = waitAgain(ref)
 			return status, f
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
+		if err == nil && c.Now().Sub(began) > limit {
+			continue // a request would get no time, and hide the status of the last one
+		}
 		if err == nil {
 			now, err = c.state(timed, ref)
 		}
@@ -333,6 +336,7 @@ func (c *Client) WaitReady(
 				Code:      report.Interrupted,
 				Retryable: true,
 				Message:   "interrupted; " + soFar + " it may not be ready",
+				Hint:      waitAgain(ref),
 			}
 		case timed.Err() != nil, report.HasCode(err, report.NotFound), err == nil && now == nil:
 			continue // a new secret may take a moment to appear
@@ -352,6 +356,8 @@ func (c *Client) WaitReady(
 		}
 	}
 }
+
+func waitAgain(ref Ref) string { return "to wait again: vbot cloud secrets wait " + ref.Name }
 
 // state reads what the API says about a secret. It returns nil if the listing has none of that name.
 func (c *Client) state(ctx context.Context, ref Ref) (*Entry, error) {

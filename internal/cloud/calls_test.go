@@ -581,9 +581,25 @@ func TestWaitReadyEnds(t *testing.T) {
 		interrupt(b, cancel)
 		_, err := b.WaitReady(ctx, app, time.Minute, "app is stored, but")
 		if f := report.As(err); f.Code != report.Interrupted || !f.Retryable ||
-			f.Message != "interrupted; app is stored, but it may not be ready" {
+			f.Message != "interrupted; app is stored, but it may not be ready" ||
+			f.Hint != "to wait again: vbot cloud secrets wait app" {
 			t.Errorf("%s: %+v", name, f)
 		}
+	}
+}
+
+// By the real clock, no request is sent when the time is over, so the status is that of the last response.
+func TestWaitReadyKeepsTheStatus(t *testing.T) {
+	b := newLenientClient(t)
+	b.api.Put("app", "us-west", "pending")
+	b.Now, b.WithTimeout = time.Now, context.WithTimeout
+	b.Pause = func(_ context.Context, d time.Duration) error {
+		time.Sleep(d)
+		return nil
+	}
+	_, err := b.WaitReady(context.Background(), app, 1100*time.Millisecond, "app:")
+	if f := report.As(err); f.Code != report.Timeout || f.HTTPStatus != 200 || len(b.api.Log) != 1 {
+		t.Errorf("%+v, %q", f, b.api.Log)
 	}
 }
 
