@@ -1,7 +1,7 @@
 package scaffold
 
 import (
-	"reflect"
+	"fmt"
 	"slices"
 
 	"vbot/internal/catalog"
@@ -57,6 +57,7 @@ func changesOf(plan *project.Plan, needed []catalog.Requirement) Changes {
 		}
 		out.Files = append(out.Files, file)
 	}
+	seen := map[string]bool{}
 	for _, r := range needed {
 		v := NeededVariable{
 			Name:      r.Name,
@@ -66,8 +67,8 @@ func changesOf(plan *project.Plan, needed []catalog.Requirement) Changes {
 			Only:      report.OrNull(r.OnlyID),
 			OnlyLabel: report.OrNull(r.Only),
 		}
-		isSame := func(other NeededVariable) bool { return reflect.DeepEqual(v, other) }
-		if !slices.ContainsFunc(out.Variables, isSame) { // two services may have the same key
+		if entry := fmt.Sprint(v); !seen[entry] { // two services may have the same key
+			seen[entry] = true
 			out.Variables = append(out.Variables, v)
 		}
 	}

@@ -182,7 +182,8 @@ func TestNeededVariables(t *testing.T) {
 	for _, v := range result.(Preview).Variables {
 		names = append(names, v.Name)
 	}
-	if got := strings.Join(names, " "); got != "SARVAM_API_KEY OPENAI_API_KEY TWILIO_ACCOUNT_SID TWILIO_AUTH_TOKEN" {
+	const all = "SARVAM_API_KEY OPENAI_API_KEY TWILIO_ACCOUNT_SID TWILIO_AUTH_TOKEN"
+	if got := strings.Join(names, " "); got != all {
 		t.Error(got)
 	}
 }
