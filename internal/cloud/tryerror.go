@@ -171,8 +171,9 @@ func (c *Client) errorResponse(r request, resp *http.Response, data []byte) *try
 			e.Hint = hintList
 		}
 	case http.StatusConflict:
-		// Two writes at the same time, which is over when the last try fails. A refusal that never changes, such
-		// as a name that another kind of secret uses, has the same code, CONFLICT. So a script must not repeat it.
+		// Two writes at the same time, which is over when the last try fails. A refusal that never changes,
+		// such as a name that another kind of secret uses, has the same code, CONFLICT. So a script must not
+		// repeat it.
 		e.retryNow = true
 		e.Hint = "if another program is changing it, run the same command again when that is done"
 	default:

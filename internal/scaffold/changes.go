@@ -13,7 +13,7 @@ import (
 type Changes struct {
 	Files     []WrittenFile    `json:"files" about:"each file of vbot, sorted by path"`
 	Variables []NeededVariable `json:"variables" about:"what server/.env needs, or needs since an update"`
-	Changed   bool             `json:"changed" about:"a file is created, replaced, merged or removed, or would be"`
+	Changed   bool             `json:"changed" about:"a file was written or removed, or would be"`
 }
 
 // A WrittenFile says what happened to a file.

@@ -147,8 +147,8 @@ func (c Compared) differences(target string) error {
 	}
 	switch gone := c.plan.GoneFolders; {
 	case len(gone) > 0:
-		f.Hint = "all files of " + strings.Join(gone, "/ and of ") + "/ are gone: after renaming, " +
-			"give back the old name; to restore them: " + fmt.Sprintf(restore, report.ShellPath(target))
+		f.Hint = "no file of " + strings.Join(gone, "/ and of ") + "/ is there: if you renamed it, give it " +
+			"its old name; to restore what is missing: " + fmt.Sprintf(restore, report.ShellPath(target))
 	case c.WrittenBy != "" && slices.ContainsFunc(c.plan.Steps, updateHelps):
 		f.Hint = "the same command with --update instead of --check brings it up to date"
 		if c.plan.Conflicts != nil {
