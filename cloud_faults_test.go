@@ -41,7 +41,7 @@ var apiFaults = func() []apiFault {
 	crashed := refused(500, "INTERNAL_SERVER_ERROR", report.Unavailable)
 	crashed.later, crashed.maybeApplied = true, true
 	conflict := refused(409, "CONFLICT", report.Rejected)
-	conflict.tries, conflict.later = 4, true
+	conflict.tries = 4 // and no more: the refusal may never change
 	noContent := body("no content", "")
 	noContent.status = 204
 	noContent.how = func(w http.ResponseWriter, _ *http.Request, _ []byte, _ func()) { w.WriteHeader(204) }
@@ -192,7 +192,7 @@ func (c faultyCommand) check(t *testing.T, f apiFault, asJSON bool) {
 	}
 	c.checkMessage(t, f, what, r)
 	if asJSON {
-		checkFaultJSON(t, f, what, r)
+		c.checkJSON(t, f, what, r)
 	} else if r.stdout != "" {
 		t.Errorf("%s: stdout is %q", what, r.stdout)
 	}
@@ -226,14 +226,14 @@ func (c faultyCommand) checkMessage(t *testing.T, f apiFault, what string, r res
 	}
 }
 
-// checkFaultJSON checks the JSON for scripts.
-func checkFaultJSON(t *testing.T, f apiFault, what string, r result) {
+// checkJSON checks the JSON for scripts.
+func (c faultyCommand) checkJSON(t *testing.T, f apiFault, what string, r result) {
 	t.Helper()
 	var printed struct {
 		Error struct {
-			Code, Message string
-			Retryable     *bool
-			Status        int `json:"http_status"`
+			Code, Message, Hint string
+			Retryable           *bool
+			Status              int `json:"http_status"`
 		}
 	}
 	err := json.Unmarshal([]byte(r.stdout), &printed)
@@ -241,8 +241,15 @@ func checkFaultJSON(t *testing.T, f apiFault, what string, r result) {
 	if err != nil || e.Code != f.code {
 		t.Errorf("%s: code %q, want %q; %s", what, e.Code, f.code, e.Message)
 	}
-	if e.Status != f.status || e.Retryable == nil || *e.Retryable != f.later {
-		t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, f.status,
-			f.later)
+	later := f.later
+	if c.method == "DELETE" && f.maybeApplied { // then it may not exist any more
+		later = false
+		isComplete := strings.Contains(e.Hint, "run: vbot cloud secrets "+c.args[0]+" --if-exists "+c.args[1])
+		if !isComplete {
+			t.Errorf("%s: the hint is %q", what, e.Hint)
+		}
+	}
+	if e.Status != f.status || e.Retryable == nil || *e.Retryable != later {
+		t.Errorf("%s: the JSON says %s; want the status %d and retryable %v", what, r.stdout, f.status, later)
 	}
 }

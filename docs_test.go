@@ -130,7 +130,8 @@ func TestServiceTables(t *testing.T) {
 			var needed []string
 			for _, v := range p.Env {
 				if other := p.Unless(v); other != "" {
-					needed = append(needed, v.Name+"` or `"+other)
+					instead := strings.Join(p.Instead(v)[0], "` with `")
+					needed = append(needed, v.Name+"` or `"+instead)
 				} else if v.Required {
 					needed = append(needed, v.Name)
 				}

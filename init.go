@@ -57,11 +57,12 @@ type initRun struct {
 	overwriteGuide bool
 	verbose        bool
 
+	acceptMissing bool // with update
+	markers       bool // with update
+
 	// With check or update.
-	acceptMissing bool
-	markers       bool
-	diff          bool
-	diffOf        string // the file, with slashes; "" for all files
+	diff   bool
+	diffOf string // the file, with slashes; "" for all files
 }
 
 func newInit(f *cli.Flags) cli.Runner {
@@ -86,7 +87,7 @@ func newInit(f *cli.Flags) cli.Runner {
 	})
 	const aboutMarkers = "with --update, write conflicts between markers, for you to resolve"
 	f.Bool("conflict-markers", aboutMarkers, &r.markers)
-	const aboutMissing = "with --check or --update, accept that a whole folder was deleted, and not moved"
+	const aboutMissing = "with --update, accept that a whole folder was deleted, and not moved"
 	f.Bool("accept-missing", aboutMissing, &r.acceptMissing)
 
 	f.Section()
@@ -234,12 +235,11 @@ func (r *initRun) runJob(ctx context.Context, env *cli.Env, jobEnv scaffold.Env)
 	switch {
 	case r.check:
 		return scaffold.Check{
-			Project:       r.project,
-			AcceptMissing: r.acceptMissing,
-			Diff:          r.diff,
-			DiffOf:        r.diffOf,
-			DryRun:        r.dryRun,
-			Verbose:       r.verbose,
+			Project: r.project,
+			Diff:    r.diff,
+			DiffOf:  r.diffOf,
+			DryRun:  r.dryRun,
+			Verbose: r.verbose,
 		}.Run(ctx, jobEnv)
 	case r.update:
 		return scaffold.Update{
@@ -306,8 +306,8 @@ func (r *initRun) checkOptions(env *cli.Env) error {
 		return report.Usagef("--check and --update cannot be combined")
 	case r.diff && !compares:
 		return report.Usagef("--diff needs --check or --update")
-	case r.acceptMissing && !compares:
-		return report.Usagef("--accept-missing needs --check or --update")
+	case r.acceptMissing && !r.update:
+		return report.Usagef("--accept-missing needs --update")
 	case r.markers && !r.update:
 		return report.Usagef("--conflict-markers needs --update")
 	case r.diff && env.JSON:

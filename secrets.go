@@ -170,6 +170,12 @@ func waitOption(f *cli.Flags, noun string, limit *time.Duration) {
 	})
 }
 
+// needlessSkipOption registers --skip for a command that never asks, so that a script may always pass it.
+func needlessSkipOption(f *cli.Flags) {
+	ignored := false
+	f.Bool("s skip", "no effect: this command never asks", &ignored)
+}
+
 // dryRunOption registers --dry-run. done is a word such as "stored".
 func dryRunOption(f *cli.Flags, done string, p *bool) {
 	f.Bool("dry-run", "show what would be "+done+"; change nothing", p)
@@ -476,6 +482,7 @@ func newRemove(
 			if len(env.Args) > 0 {
 				take(env.Args)
 			}
+			remove.Again = env.Command + " --if-exists" + report.ShellWords(env.Typed)
 			remove.Confirm = confirmation(env, skip || remove.DryRun, done)
 			if remove.Confirm == nil {
 				return nil
@@ -500,6 +507,7 @@ var referenceCommand = cli.Command{
 func newReference(f *cli.Flags) cli.Runner {
 	reference := &cloudcmd.Reference{}
 	regionOption(f, "self-hosted region of the Secret", &reference.Region).Required = true
+	needlessSkipOption(f)
 	dryRunOption(f, "registered", &reference.DryRun)
 	r := &cloudRunner{prepare: takeName(&reference.Name), run: reference.Run, done: "registered"}
 	return r.withAccountOptions(f)
@@ -529,6 +537,7 @@ func newPullSecret(f *cli.Flags) cli.Runner {
 	o.Encode = true
 	const aboutEncode = "encode USER:PASSWORD in base64 (default: yes); --no-encode sends it unchanged"
 	f.Toggle("encode", aboutEncode, &o.Encode)
+	needlessSkipOption(f)
 	dryRunOption(f, "stored", &o.DryRun)
 	waitOption(f, "the secret", &o.Wait)
 	regionOption(f, aboutNewRegion("secret"), &o.Region)

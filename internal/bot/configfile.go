@@ -44,7 +44,7 @@ func ParseConfig(name string, data []byte) (Values, report.Problems) {
 
 // afterConfig are the keys that --dry-run --json prints after the configuration. They are ignored in a
 // configuration file.
-var afterConfig = []string{"files", "variables", "warnings"}
+var afterConfig = []string{"files", "variables", "changed", "warnings"}
 
 // A configParser reads one configuration file.
 type configParser struct {

@@ -107,12 +107,12 @@ func (a Args) check(command string, args []string) (problems report.Problems) {
 			given = given[:1]
 		}
 		for n, text := range given {
-			where := strings.ToUpper(arg.Name)
+			field := arg.Name
 			if len(given) > 1 {
-				where += fmt.Sprintf(" %d", n+1)
+				field += fmt.Sprintf(" %d", n+1)
 			}
 			if err := arg.check(text); err != nil {
-				problems.Add(arg.Name, where, "%v", err)
+				problems.Add(field, strings.ToUpper(field), "%v", err)
 			}
 		}
 	}

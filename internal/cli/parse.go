@@ -155,7 +155,7 @@ func (f *Flags) unknownOption(arg string) report.Problem {
 	isOptionLike := strings.Trim(typed, "abcdefghijklmnopqrstuvwxyz-_") == "" || len(plain) == 1
 	if near := f.nearest(plain); near != "" {
 		message := "unknown option" + report.DidYouMean(dashed(near)) + seeHelp
-		return report.Problem{Field: f.option(near).Key, Where: typed, Message: message}
+		return report.Problem{Field: strings.TrimLeft(typed, "-"), Where: typed, Message: message}
 	}
 	if o := f.option(short); o != nil && o.Placeholder != "" && !o.valueOptional {
 		return report.Problem{Field: o.Key, Where: "-" + short, Message: "put a space before its value"}
@@ -163,7 +163,7 @@ func (f *Flags) unknownOption(arg string) report.Problem {
 	if plain == "" || !isOptionLike {
 		return report.Problem{Message: "unknown option; put `--` before an argument that begins with -"}
 	}
-	return report.Problem{Field: plain, Where: typed, Message: "unknown option" + seeHelp}
+	return report.Problem{Field: strings.TrimLeft(typed, "-"), Where: typed, Message: "unknown option" + seeHelp}
 }
 
 // otherNames are the names that other tools have for an option, by its name in vbot.

@@ -79,7 +79,7 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	flags, runner := inv.register()
 	rest, problems := flags.parse(others)
 	e.JSON, e.NoInput = flags.json, flags.noInput
-	e.Command, e.Args = inv.path, rest
+	e.Command, e.Args, e.Typed = inv.path, rest, others
 	switch {
 	case len(args) == 0:
 		fmt.Fprint(e.Stderr, inv.page(flags))

@@ -268,13 +268,37 @@ func (c *Client) storeEach(ctx context.Context, ch Change, bulk *report.Failure)
 	return p, nil
 }
 
-// prune removes a key that the set has, unless somebody else has just removed it.
+// prune removes a key that the set has, unless somebody else has just removed it. It tries again if somebody
+// has removed it and stored it again.
 func (c *Client) prune(ctx context.Context, set, key string) error {
-	err := c.Remove(ctx, "removing key "+key+" from "+set, set, key)
-	if report.HasCode(err, report.NotFound) && c.IsGone(ctx, set, key) {
-		return nil
+	for try := 1; ; try++ {
+		err := c.Remove(ctx, "removing key "+key+" from "+set, set, key)
+		switch {
+		case !report.HasCode(err, report.NotFound):
+			return err
+		case c.IsGone(ctx, set, key):
+			return nil
+		case try == maxTries:
+			return err
+		}
+		c.Pause(ctx, c.pauseAfter(try)) // ignore the error: the next request fails if ctx has ended
 	}
-	return err
+}
+
+// GetOrNew returns a secret set, or says that it is new: neither a request for it nor the listing finds it. If
+// only one of them does, somebody may have just created the set, so it tries again.
+func (c *Client) GetOrNew(ctx context.Context, name string) (set *Set, isNew bool, err error) {
+	for try := 1; ; try++ {
+		set, err = c.Get(ctx, name)
+		isMissing := report.HasCode(err, report.NotFound)
+		switch {
+		case isMissing && c.IsGone(ctx, name):
+			return &Set{}, true, nil
+		case !isMissing || try == maxTries:
+			return set, false, err
+		}
+		c.Pause(ctx, c.pauseAfter(try)) // ignore the error: the next request fails if ctx has ended
+	}
 }
 
 // WaitReady polls until the secret is ready, for at most limit. It returns the last status, "" if there was
@@ -295,11 +319,14 @@ func (c *Client) WaitReady(
 			}
 			f := c.Errorf(report.Timeout, "%s not ready after %v; %s", soFar, limit, state)
 			f.Retryable = true
-			f.Hint = "to wait again: vbot cloud secrets wait " + ref.Name
+			f.Hint = waitAgain(ref)
 			return status, f
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
+		if err == nil && c.Now().Sub(began) > limit {
+			continue // a request would get no time, and hide the status of the last one
+		}
 		if err == nil {
 			now, err = c.state(timed, ref)
 		}
@@ -309,6 +336,7 @@ func (c *Client) WaitReady(
 				Code:      report.Interrupted,
 				Retryable: true,
 				Message:   "interrupted; " + soFar + " it may not be ready",
+				Hint:      waitAgain(ref),
 			}
 		case timed.Err() != nil, report.HasCode(err, report.NotFound), err == nil && now == nil:
 			continue // a new secret may take a moment to appear
@@ -328,6 +356,8 @@ func (c *Client) WaitReady(
 		}
 	}
 }
+
+func waitAgain(ref Ref) string { return "to wait again: vbot cloud secrets wait " + ref.Name }
 
 // state reads what the API says about a secret. It returns nil if the listing has none of that name.
 func (c *Client) state(ctx context.Context, ref Ref) (*Entry, error) {

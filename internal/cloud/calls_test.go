@@ -174,6 +174,62 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
+// A set is new if neither a request for it nor the listing finds it. Somebody may create it between the two.
+func TestGetOrNew(t *testing.T) {
+	const get, list = "GET ~/secrets/app", "GET ~/secrets"
+	noSet := cloudtest.Status(404, "NOT_FOUND", "Set not found")
+	for _, c := range []struct {
+		name     string
+		keys     []string // of the set; nil if there is none
+		faults   []cloudtest.Fault
+		requests []string
+		isNew    bool
+		err      string
+	}{
+		{name: "there", keys: []string{"A"}, requests: []string{get}},
+		{name: "new", requests: []string{get, list}, isNew: true},
+		{
+			name: "just created", keys: []string{"A"},
+			faults:   []cloudtest.Fault{noSet},
+			requests: []string{get, list, get},
+		},
+		{
+			name: "contradiction", keys: []string{"A"},
+			faults: []cloudtest.Fault{
+				noSet, cloudtest.Succeed, noSet, cloudtest.Succeed, noSet, cloudtest.Succeed, noSet,
+			},
+			requests: []string{get, list, get, list, get, list, get, list},
+			err:      "reading secret set app: the API answered 404 Not Found: Set not found",
+		},
+		{
+			name: "forbidden", keys: []string{"A"},
+			faults:   []cloudtest.Fault{cloudtest.Status(403, "FORBIDDEN", "no")},
+			requests: []string{get},
+			err:      "reading secret set app: the API answered 403 Forbidden: no",
+		},
+	} {
+		b := newLenientClient(t)
+		if c.keys != nil {
+			b.api.Put("app", "us-west", "ready", c.keys...)
+		}
+		b.api.FailNext("GET", c.faults...)
+		set, isNew, err := b.GetOrNew(context.Background(), "app")
+		switch {
+		case isNew != c.isNew, c.err == "" && (err != nil || !slices.Equal(set.Keys, c.keys)):
+			t.Errorf("%s: %+v, %v, %v", c.name, set, isNew, err)
+		case c.err != "" && (err == nil || err.Error() != c.err):
+			t.Errorf("%s: %v", c.name, err)
+		}
+		var requests []string
+		for _, request := range b.api.Log {
+			requests = append(requests, strings.Replace(request, "/v1/", "~/", 1))
+		}
+		if !slices.Equal(requests, c.requests) {
+			t.Errorf("%s: it sent %q", c.name, requests)
+		}
+	}
+}
+
 // A storeCase is a case of TestStoreAll.
 type storeCase struct {
 	name         string
@@ -215,8 +271,16 @@ var storeCases = []storeCase{
 		err:    "removing key C from app: the API answered 403 Forbidden: no",
 	},
 	{
-		name: "not found, but there", prune: []string{"C"}, requests: "PUT DELETE GET",
-		setup:  func(s *cloudtest.Fake) { s.FailNext("DELETE", cloudtest.Status(404, "X", "no")) },
+		name: "removed and stored again", prune: []string{"C"}, requests: "PUT DELETE GET DELETE",
+		setup: func(s *cloudtest.Fake) { s.FailNext("DELETE", cloudtest.Status(404, "X", "no")) },
+		want:  "3 of 3 in us-west", values: "map[A:v4lue B:v4lue D:old]",
+	},
+	{
+		name: "not found, but there", prune: []string{"C"},
+		requests: "PUT DELETE GET DELETE GET DELETE GET DELETE GET",
+		setup: func(s *cloudtest.Fake) {
+			s.FailNext("DELETE", cloudtest.Repeat(4, cloudtest.Status(404, "X", "no"))...)
+		},
 		want:   "2 of 3 in us-west",
 		values: "map[A:v4lue B:v4lue C:old D:old]",
 		err:    "removing key C from app: the API answered 404 Not Found: no",
@@ -517,9 +581,25 @@ func TestWaitReadyEnds(t *testing.T) {
 		interrupt(b, cancel)
 		_, err := b.WaitReady(ctx, app, time.Minute, "app is stored, but")
 		if f := report.As(err); f.Code != report.Interrupted || !f.Retryable ||
-			f.Message != "interrupted; app is stored, but it may not be ready" {
+			f.Message != "interrupted; app is stored, but it may not be ready" ||
+			f.Hint != "to wait again: vbot cloud secrets wait app" {
 			t.Errorf("%s: %+v", name, f)
 		}
+	}
+}
+
+// By the real clock, no request is sent when the time is over, so the status is that of the last response.
+func TestWaitReadyKeepsTheStatus(t *testing.T) {
+	b := newLenientClient(t)
+	b.api.Put("app", "us-west", "pending")
+	b.Now, b.WithTimeout = time.Now, context.WithTimeout
+	b.Pause = func(_ context.Context, d time.Duration) error {
+		time.Sleep(d)
+		return nil
+	}
+	_, err := b.WaitReady(context.Background(), app, 1100*time.Millisecond, "app:")
+	if f := report.As(err); f.Code != report.Timeout || f.HTTPStatus != 200 || len(b.api.Log) != 1 {
+		t.Errorf("%+v, %q", f, b.api.Log)
 	}
 }
 

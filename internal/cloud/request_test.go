@@ -155,6 +155,7 @@ func TestEveryMethodIsTested(t *testing.T) {
 
 		"Find":             "TestList",
 		"IsGone":           "TestRemove",
+		"GetOrNew":         "TestGetOrNew",
 		"WaitReady":        "TestWaitReady",
 		"FindOrganization": "TestOrganization",
 		"Verify":           "TestVerify",
@@ -294,7 +295,8 @@ func responseCases() []responseCase {
 			message: "the API answered 425 Too Early: oops",
 		},
 		{
-			name: "409", fault: status(409), status: 409, code: report.Rejected, later: true, hint: again,
+			name: "409", fault: status(409), status: 409, code: report.Rejected,
+			hint:    "if another program is changing it, run the same command again when that is done",
 			message: "the API answered 409 Conflict: oops (tried 4 times)", tries: 4,
 		},
 		{

@@ -54,7 +54,7 @@ func Open(s system.System, organization string) (c *Client, problems report.Prob
 func SignIn(s system.System, organization string) (*Client, error) {
 	c, problems := Open(s, organization)
 	token := strings.TrimRight(s.Getenv("VBOT_TOKEN"), "\r\n")
-	source, hint := "VBOT_TOKEN", howToSignIn
+	source, field, hint := "VBOT_TOKEN", "VBOT_TOKEN", howToSignIn
 	// Read the file only if it is needed, because it may be broken.
 	if token == "" || c.Organization == "" {
 		file, stored, err := c.readTokenFile(token != "", &problems)
@@ -63,7 +63,7 @@ func SignIn(s system.System, organization string) (*Client, error) {
 		}
 		if token == "" {
 			token = stored.Token
-			source = file.Path
+			source, field = file.Path, "config_file"
 		}
 		if file.Path == "" { // login could not store a token
 			hint = "set VBOT_TOKEN"
@@ -73,7 +73,7 @@ func SignIn(s system.System, organization string) (*Client, error) {
 		}
 	}
 	if err := CheckToken(token); token != "" && err != nil {
-		problems.Add("token", "the token from "+source, "%v", err)
+		problems.Add(field, "the token from "+source, "%v", err)
 	}
 	switch {
 	case len(problems) > 0:
@@ -161,7 +161,7 @@ func (c *Client) findOrganization(ctx context.Context, action string, choose Cho
 	case err != nil:
 		return err
 	case len(names) == 0:
-		return c.Errorf(report.NotFound, "the token belongs to no organization")
+		return report.About("organization", c.Errorf(report.NotFound, "the token belongs to no organization"))
 	case len(names) == 1:
 		c.Organization = names[0]
 		return nil

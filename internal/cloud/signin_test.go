@@ -102,12 +102,12 @@ var signInCases = []signInCase{
 	{
 		name: "bad token in the file", code: report.InvalidConfig,
 		file: `{"token":"a b","organization":"acme","api_url":"https://api.pipecat.daily.co"}`,
-		want: "token: the token from FILE: must not contain white space, control characters " +
+		want: "config_file: the token from FILE: must not contain white space, control characters " +
 			"or non-ASCII text",
 	},
 	{
 		name: "bad token", env: "VBOT_TOKEN=$TOKEN VBOT_ORGANIZATION=acme", code: report.InvalidConfig,
-		want: "token: the token from VBOT_TOKEN: is a placeholder or in brackets; pass the value itself",
+		want: "VBOT_TOKEN: the token from VBOT_TOKEN: is a placeholder or in brackets; pass the value itself",
 	},
 	{
 		name: "everything", code: report.InvalidConfig, file: "nonsense",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,18 @@ type tryError struct {
 	retryAfter time.Duration // how long the API asked to wait before the next try
 }
 
+// Hints that say nothing about the cause, so that a command may replace them.
+const (
+	hintAgain = "it is safe to run the same command again"
+	hintLater = "run the same command again later"
+	hintList  = "`vbot cloud secrets list` lists all secrets"
+)
+
+// IsGeneralHint reports whether the hint of a request says nothing about what caused its failure.
+func IsGeneralHint(hint string) bool {
+	return slices.Contains([]string{"", hintAgain, hintLater, hintList}, hint)
+}
+
 // failure returns the failure of a request after a number of tries. action is that of the request, and
 // mayBeApplied says that one of the tries may have taken effect.
 func (e *tryError) failure(action string, tries int, mayBeApplied bool) error {
@@ -28,9 +41,9 @@ func (e *tryError) failure(action string, tries int, mayBeApplied bool) error {
 	}
 	if mayBeApplied {
 		f.Message += "; the request may have succeeded"
-		f.Hint = "it is safe to run the same command again"
+		f.Hint = hintAgain
 	} else if f.Hint == "" && f.Retryable {
-		f.Hint = "run the same command again later"
+		f.Hint = hintLater
 	}
 	return &f
 }
@@ -155,12 +168,14 @@ func (c *Client) errorResponse(r request, resp *http.Response, data []byte) *try
 		case r.ref.Name == "":
 			e.Hint = c.checkOrganization() + ", and VBOT_API_URL if it is set"
 		default:
-			e.Hint = "`vbot cloud secrets list` lists all secrets"
+			e.Hint = hintList
 		}
 	case http.StatusConflict:
-		// Two writes at the same time. A name that another kind of secret uses has the same code, CONFLICT;
-		// the commands look for that before they write.
-		e.Retryable, e.retryNow = true, true
+		// Two writes at the same time, which is over when the last try fails. A refusal that never changes,
+		// such as a name that another kind of secret uses, has the same code, CONFLICT. So a script must not
+		// repeat it.
+		e.retryNow = true
+		e.Hint = "if another program is changing it, run the same command again when that is done"
 	default:
 		if status >= 300 && status <= 399 {
 			const redirect = "the API answered with a redirect (%d); " +

@@ -31,8 +31,8 @@ type CheckResult struct {
 	exact bool     // extra keys are a difference, too
 }
 
-// Run returns a *CheckResult. The error has code report.Differs if keys differ, else report.Failed if the
-// status of the set is failed; the result is returned with either of them.
+// Run returns a *CheckResult. The error has code report.Failed if the status of the set is failed, else
+// report.Differs if keys differ; the result is returned with either of them.
 func (c *Check) Run(ctx context.Context, api *cloud.Client) (report.Result, error) {
 	set, err := getSet(ctx, api, c.Name)
 	if err != nil {
@@ -61,14 +61,13 @@ func (c *Check) Run(ctx context.Context, api *cloud.Client) (report.Result, erro
 		}
 	}
 	slices.Sort(out.Missing)
-	if out.differs() {
-		if out.isFailed() {
-			api.Warn("status", "", "%s: %s", c.Name, set.FailedText())
-		}
-		return out, api.Errorf(report.Differs, "%s", out.differences())
-	}
-	if out.isFailed() {
+	switch {
+	case out.isFailed() && out.differs():
+		return out, api.Errorf(report.Failed, "%s; and %s", out.differences(), set.FailedText())
+	case out.isFailed():
 		return out, api.Errorf(report.Failed, "%s has all keys, but %s", out.set(), set.FailedText())
+	case out.differs():
+		return out, api.Errorf(report.Differs, "%s", out.differences())
 	}
 	return out, nil
 }
@@ -100,9 +99,9 @@ func (c *CheckResult) differences() string {
 	return c.set() + " " + strings.Join(clauses, "; it ")
 }
 
-// Text prints a table of the keys that only one side has. If only the status is wrong, the failure says so.
+// Text prints a table of the keys that only one side has. If the status is wrong, the failure says all.
 func (c *CheckResult) Text(out *report.Printer) {
-	if c.isFailed() && !c.differs() {
+	if c.isFailed() {
 		return
 	}
 	var table strings.Builder

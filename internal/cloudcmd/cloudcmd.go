@@ -80,6 +80,18 @@ func incomplete[T ~string](result, done T) string {
 	return message
 }
 
+// hintToFinish returns the hint for a run that ended early. finish says how to finish it.
+func hintToFinish(f *report.Failure, finish string) string {
+	finish = "to finish, " + finish
+	switch {
+	case !cloud.IsGeneralHint(f.Hint):
+		return f.Hint + "; then, " + finish
+	case f.Retryable || f.MaybeApplied:
+		return finish
+	}
+	return "correct what the message says; then, " + finish
+}
+
 // orDash returns s, or a hyphen if the API left it out.
 func orDash[T ~string](s T) T { return cmp.Or(s, "-") }
 
@@ -109,10 +121,20 @@ func nearest(ctx context.Context, api *cloud.Client, name string) string {
 	return report.Nearest(name, names)
 }
 
-// suggest adds a similar name to the failure for a name that does not exist.
+// suggest adds a similar name to the failure for a name that does not exist, and makes it a problem of that
+// name.
 func suggest(ctx context.Context, api *cloud.Client, name string, err error) error {
 	if report.HasCode(err, report.NotFound) && report.As(err).HTTPStatus == 404 {
-		return report.Reword(err, "%v%s", err, report.DidYouMean(nearest(ctx, api, name)))
+		err = report.Reword(err, "%v%s", err, report.DidYouMean(nearest(ctx, api, name)))
+	}
+	return about(name, err)
+}
+
+// about makes the failure for a name that does not exist a problem of that name, and returns other errors
+// unchanged.
+func about(name string, err error) error {
+	if report.HasCode(err, report.NotFound) {
+		return report.About(name, err)
 	}
 	return err
 }

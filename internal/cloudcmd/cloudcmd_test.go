@@ -286,8 +286,10 @@ func TestRemoveOfSeveralIsInterrupted(t *testing.T) {
 			<-r.Context().Done()
 		})
 	api, _ := connect(t, s)
-	result, err := run[RemoveResult](ctx, api, &Remove{Names: []string{"a", "b", "c"}})
-	if f := report.As(err); f.Code != report.Interrupted || f.Error() != "interrupted; deleted 1 of 3" {
+	remove := &Remove{Names: []string{"a", "b", "c"}, Again: "vbot AGAIN"}
+	result, err := run[RemoveResult](ctx, api, remove)
+	if f := report.As(err); f.Code != report.Interrupted || f.Error() != "interrupted; deleted 1 of 3" ||
+		f.Hint != "to finish, run: vbot AGAIN" || f.Retryable {
 		t.Errorf("%+v", f)
 	}
 	if got := result.Removed; got[0].Result != "removed" || got[1].Result != "unconfirmed" ||

@@ -106,7 +106,7 @@ func (s *Show) Run(ctx context.Context, api *cloud.Client) (report.Result, error
 	}
 	if s.Region != "" && set.Region != s.Region {
 		const elsewhere = "%s is in region %s, not in %s"
-		return nil, api.Errorf(report.NotFound, elsewhere, s.Name, orDash(set.Region), s.Region)
+		return nil, about("region", api.Errorf(report.NotFound, elsewhere, s.Name, orDash(set.Region), s.Region))
 	}
 	return &ShowResult{
 		Name:  s.Name,

@@ -19,7 +19,9 @@ type Remove struct {
 	Keys     []string // nil for whole secrets
 	IfExists bool     // succeed if there is nothing to remove
 	DryRun   bool     // remove nothing
-	Confirm  Confirm  // nil to go ahead without asking
+	// Again is the command line that finishes a run which ended early: the same one, with IfExists.
+	Again   string
+	Confirm Confirm // nil to go ahead without asking
 }
 
 // A RemoveResult is the JSON of unset and delete.
@@ -105,7 +107,7 @@ func (r *Remove) Run(ctx context.Context, api *cloud.Client) (report.Result, err
 		case r.isAbsent(ctx, api, item, err): // somebody else has just removed it
 			item.Result, item.absence = resultAbsent, err.Error()
 		default:
-			return out.partial(i, err)
+			return r.partial(out, i, err)
 		}
 	}
 	return out, nil
@@ -137,18 +139,18 @@ func (r *Remove) plan(ctx context.Context, api *cloud.Client) (*RemoveResult, er
 			item.Result, item.absence = resultAbsent, err.Error()
 			continue
 		}
-		errs = append(errs, suggest(ctx, api, item.Name, err))
 		isSetMissing := r.Keys != nil && set == nil
+		if r.Keys != nil && !isSetMissing {
+			errs = append(errs, about(item.label(), err))
+		} else {
+			errs = append(errs, suggest(ctx, api, item.Name, err))
+		}
 		if isSetMissing || !report.HasCode(err, report.NotFound) {
 			break // the others would fail for the same reason
 		}
 	}
 	if len(errs) > 0 {
-		field := "name"
-		if r.Keys != nil {
-			field = "key"
-		}
-		return nil, joinFailures(field, errs)
+		return nil, joinFailures(errs)
 	}
 	if r.Keys != nil || len(out.Removed) == 1 {
 		out.Region = out.Removed[0].Region
@@ -175,17 +177,19 @@ func (r *Remove) items() (items []RemovedItem) {
 	return items
 }
 
-// joinFailures returns the failure for several names or keys, with a problem for each.
-func joinFailures(field string, errs []error) error {
+// joinFailures returns the failure for the names or keys that cannot be removed, with a problem for each. The
+// last error counts: it ended the search.
+func joinFailures(errs []error) error {
+	last := *report.As(errs[len(errs)-1])
 	if len(errs) == 1 {
-		return errs[0]
+		return &last
 	}
-	f := *report.As(errs[len(errs)-1])
-	f.Message = "nothing was removed"
+	last.Message, last.Effect, last.Problems = "", "nothing was removed", nil
 	for _, err := range errs {
-		f.Problems.Add(field, "", "%s", err)
+		one := report.About("", err)
+		last.Problems = append(last.Problems, one.Problems...)
 	}
-	return &f
+	return &last
 }
 
 // find completes the item with what the API says about it. set is the set of a key, nil if it was not read
@@ -274,14 +278,25 @@ func (r *RemoveResult) question() string {
 
 // partial returns the result of a run that err ended at the item with the index, and the failure. If there is
 // only one item, or if nothing was sent, it returns no result.
-func (r *RemoveResult) partial(index int, err error) (report.Result, error) {
+func (r *Remove) partial(out *RemoveResult, index int, err error) (report.Result, error) {
 	isUnsent := errors.Is(err, context.Canceled)
-	if len(r.Removed) == 1 || isUnsent && !r.Deleted {
+	if isUnsent && !out.Deleted {
 		return nil, err
 	}
 	f := *report.As(err)
-	for i := index; i < len(r.Removed); i++ {
-		item := &r.Removed[i]
+	switch {
+	case !out.Deleted && !f.MaybeApplied: // the same command does all of it
+	case r.IfExists:
+		f.Hint = hintToFinish(&f, "run the same command again")
+	default: // the same command fails, as what was removed does not exist
+		f.Hint = hintToFinish(&f, "run: "+r.Again)
+		f.Retryable = false
+	}
+	if len(out.Removed) == 1 {
+		return nil, &f
+	}
+	for i := index; i < len(out.Removed); i++ {
+		item := &out.Removed[i]
 		switch {
 		case item.Result == resultAbsent:
 			continue
@@ -292,17 +307,17 @@ func (r *RemoveResult) partial(index int, err error) (report.Result, error) {
 		default:
 			item.Result = resultFailed
 		}
-		f.Problems.Add(item.label(), item.label(), "%s", incomplete(string(item.Result), r.verb()+"d"))
+		f.Problems.Add(item.label(), item.label(), "%s", incomplete(string(item.Result), out.verb()+"d"))
 	}
-	progress := fmt.Sprintf("%sd %d of %d", r.verb(), r.count(resultRemoved), len(r.Removed))
+	progress := fmt.Sprintf("%sd %d of %d", out.verb(), out.count(resultRemoved), len(out.Removed))
 	switch {
 	case f.Code == report.Interrupted:
 		f.Message, f.Effect = "interrupted", progress
-	case r.Deleted:
+	case out.Deleted:
 		f.Code = report.Partial
 		f.Message, f.Effect = fmt.Sprintf("%s: %v", progress, err), ""
 	}
-	return r, &f
+	return out, &f
 }
 
 // Text prints the plan of a dry run, or says what was removed.

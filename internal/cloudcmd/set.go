@@ -94,18 +94,21 @@ func (s *Set) plan(ctx context.Context, api *cloud.Client) (*SetResult, error) {
 // existing reads the set before it is changed. If there is none, the set is empty and isNew is true. It fails
 // if the pairs cannot be stored in the set, or in the region.
 func (s *Set) existing(ctx context.Context, api *cloud.Client) (set *cloud.Set, isNew bool, err error) {
-	set, err = api.Get(ctx, s.Name)
+	if s.Prune { // the keys to remove must be known
+		set, isNew, err = api.GetOrNew(ctx, s.Name)
+	} else if set, err = api.Get(ctx, s.Name); report.HasCode(err, report.NotFound) {
+		set, isNew, err = &cloud.Set{}, true, nil
+	}
 	switch {
-	case report.HasCode(err, report.NotFound):
-		if s.Prune && !api.IsGone(ctx, s.Name) {
-			return nil, false, err // something else is missing, so the keys to remove are unknown
-		}
+	case isNew:
 		if s.Confirm != nil { // a person may have mistyped the name; a script should not wait for this
 			noteSimilarName(ctx, api, s.Name)
 		}
-		return &cloud.Set{}, true, checkRegionExists(ctx, api, s.Region)
+		return set, true, checkRegionExists(ctx, api, s.Region)
+	case report.HasCode(err, report.NotFound): // the API lists the set, so something else is missing
+		return nil, false, about(s.Name, err)
 	case err != nil:
-		return nil, false, explain(ctx, api, s.Name, err)
+		return nil, false, about(s.Name, explain(ctx, api, s.Name, err))
 	case set.Source == cloud.SourceReferenced:
 		return nil, false, referencedError(api, s.Name)
 	}

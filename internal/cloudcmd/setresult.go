@@ -129,9 +129,7 @@ func (s *SetResult) partial(p cloud.Progress, err error) (report.Result, error) 
 		f.Code = report.Partial
 		f.Message, f.Effect = fmt.Sprintf("%s: %v", s.progressText(p), err), ""
 	}
-	if f.Retryable {
-		f.Hint = "run the same command again to finish"
-	}
+	f.Hint = hintToFinish(&f, "run the same command again")
 	f.Problems = nil
 	for _, k := range s.Keys {
 		if !k.isDone() {

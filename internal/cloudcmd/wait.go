@@ -31,7 +31,7 @@ func (w *Wait) Run(ctx context.Context, api *cloud.Client) (report.Result, error
 	case e == nil:
 		near := report.DidYouMean(nearest(ctx, api, w.Name))
 		const none = "no secret %s in %s%s"
-		return nil, api.Errorf(report.NotFound, none, w.Name, placeIn(api, "").label(), near)
+		return nil, about(w.Name, api.Errorf(report.NotFound, none, w.Name, placeIn(api, "").label(), near))
 	case e.Source == cloud.SourceReferenced:
 		return nil, referencedError(api, w.Name)
 	}

@@ -114,6 +114,9 @@ func (u *updatePlanner) checkFolders() error {
 		case hasFile[folder]:
 		case isUndecided[folder] && !u.AcceptMissing:
 			return movedFolder(folder)
+		case isUndecided[folder]:
+			u.plan.GoneFolders = append(u.plan.GoneFolders, folder)
+			u.leaveOut(folder)
 		default:
 			u.leaveOut(folder)
 		}

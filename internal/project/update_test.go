@@ -630,12 +630,15 @@ func TestFolderThatMoved(t *testing.T) {
 	f.wants("client/c.js", "2\n")
 	f.wants("server/a.py", "")
 	gone := []string{"server/a.py", "server/b.py", "server/new.py"}
+	if !slices.Equal(p.GoneFolders, []string{"server"}) {
+		t.Error(p.GoneFolders)
+	}
 	if err != nil || !slices.Equal(p.Paths(Missing), gone) {
 		t.Error(err, p.Paths(Missing))
 	}
 	target, p, err = plan(false) // from now on it is known
 	target.Close()
-	if err != nil || p.Writes() > 0 || !slices.Equal(p.Paths(Missing), gone) {
+	if err != nil || p.Writes() > 0 || p.GoneFolders != nil || !slices.Equal(p.Paths(Missing), gone) {
 		t.Error(err, p.Paths(Created), p.Paths(Replaced), p.Paths(Removed), p.Paths(Missing))
 	}
 }

@@ -51,7 +51,7 @@ type Failure struct {
 
 // A Problem is one mistake, shown as one line of text.
 type Problem struct {
-	Field    string   `json:"field" about:"key, option, argument, variable, path or FILE:LINE; or empty"`
+	Field    string   `json:"field" about:"key, option, argument, variable, name, path or FILE:LINE; or empty"`
 	Message  string   `json:"message" about:"what is wrong"`
 	Allowed  []string `json:"allowed" about:"the values that are accepted; empty if unknown"`
 	AtLine   Number   `json:"line" about:"line of the file, from 1; null if none applies"`
@@ -102,13 +102,17 @@ func (p Problems) Err() error {
 }
 
 func (f *Failure) Error() string {
-	if f.Message == "" && len(f.Problems) > 0 {
-		return f.Problems[0].Line()
+	text := f.Message
+	if text == "" && len(f.Problems) > 0 {
+		text = f.Problems[0].Line()
+		if more := len(f.Problems) - 1; more > 0 {
+			text += "; and " + Plural(more, "more problem")
+		}
 	}
 	if f.Effect != "" {
-		return f.Message + "; " + f.Effect
+		text += "; " + f.Effect
 	}
-	return f.Message
+	return text
 }
 
 func (f *Failure) Unwrap() error { return f.Err }
@@ -129,6 +133,9 @@ func (f *Failure) Text(colour bool) string {
 	}
 	for _, p := range f.Problems {
 		b.WriteString(start + Printable(p.Line()) + "\n")
+	}
+	if f.Message == "" && f.Effect != "" {
+		b.WriteString(Printable(f.Effect) + "\n")
 	}
 	if f.Hint != "" {
 		b.WriteString("hint: " + Printable(f.Hint) + "\n")
@@ -161,9 +168,6 @@ func (f *Failure) JSON(result any) FailureJSON {
 	e := &out.Error
 	e.Code = ErrorCode(f.Code)
 	e.Message = Printable(f.Error())
-	if more := len(f.Problems) - 1; f.Message == "" && more > 0 {
-		e.Message += "; and " + Plural(more, "more problem")
-	}
 	e.Retryable = f.Retryable
 	e.HTTPStatus = Number(f.HTTPStatus)
 	e.Hint = OrNull(Printable(f.Hint))
@@ -237,6 +241,16 @@ func One(code, field, where, format string, args ...any) *Failure {
 // Errorf returns a failure with a message.
 func Errorf(code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// About returns err with its message as a problem of the field, if it has no problems yet.
+func About(field string, err error) *Failure {
+	f := *As(err)
+	if f.Problems == nil && f.Message != "" {
+		f.Problems.Add(field, "", "%s", f.Message)
+		f.Message = ""
+	}
+	return &f
 }
 
 // Usagef returns a failure for a command line that cannot be parsed.

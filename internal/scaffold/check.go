@@ -15,11 +15,10 @@ import (
 // bot or the one that options describe. It writes nothing.
 type Check struct {
 	Project
-	AcceptMissing bool   // a folder without its files was deleted, and not moved
-	Diff          bool   // show a patch
-	DiffOf        string // the only file of the patch, with slashes; "" for all files
-	DryRun        bool   // return a Preview
-	Verbose       bool   // name unchanged files, too
+	Diff    bool   // show a patch
+	DiffOf  string // the only file of the patch, with slashes; "" for all files
+	DryRun  bool   // return a Preview
+	Verbose bool   // name unchanged files, too
 }
 
 // Run returns the states of the files. The error has the code Differs if any is not unchanged.
@@ -41,7 +40,8 @@ func (c Check) Run(ctx context.Context, env Env) (report.Result, error) {
 		const older = "vbot %s wrote %s; this is vbot %s, which is older"
 		env.Warn("written_by", "", older, was.Vbot, t.Dir, env.Version)
 	}
-	found, err := c.compare(ctx, env, t, was, c.AcceptMissing)
+	const acceptMissing = true // the files of a folder that is gone are missing
+	found, err := c.compare(ctx, env, t, was, acceptMissing)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (c Check) Run(ctx context.Context, env Env) (report.Result, error) {
 			out.Files = append(out.Files, file)
 		}
 	}
-	return out, out.differences()
+	return out, out.differences(c.Target)
 }
 
 // Compared is the result of --check.
@@ -124,8 +124,12 @@ func (c Compared) count(state string) (n int) {
 	return n
 }
 
-// differences returns a failure with the number of files that differ, or nil.
-func (c Compared) differences() error {
+// restore is a pair of commands that writes the files of a project that are missing; %s is the target.
+const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
+
+// differences returns a failure with the number of files that differ, or nil. target is the directory as it
+// was typed.
+func (c Compared) differences(target string) error {
 	differ := len(c.Files) - c.count(project.Unchanged)
 	if differ == 0 {
 		return nil
@@ -141,7 +145,10 @@ func (c Compared) differences() error {
 	updateHelps := func(s project.Step) bool {
 		return s.State == project.Outdated || s.Action == project.Created || s.Action == project.Merged
 	}
-	switch {
+	switch gone := c.plan.GoneFolders; {
+	case len(gone) > 0:
+		f.Hint = "no file of " + strings.Join(gone, "/ and of ") + "/ is there: if you renamed it, give it " +
+			"its old name; to restore what is missing: " + fmt.Sprintf(restore, report.ShellPath(target))
 	case c.WrittenBy != "" && slices.ContainsFunc(c.plan.Steps, updateHelps):
 		f.Hint = "the same command with --update instead of --check brings it up to date"
 		if c.plan.Conflicts != nil {

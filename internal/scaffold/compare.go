@@ -79,8 +79,8 @@ func renderRecorded(env Env, was record) *draft {
 func (c *comparison) checkName(name string) error {
 	isNamed := func(s project.Step) bool { return s.Path == name }
 	if name != "" && !slices.ContainsFunc(c.plan.Steps, isNamed) {
-		const expected = "--diff: vbot writes no file %s; expected a path such as server/bot.py"
-		return report.Errorf(report.NotFound, expected, report.Typed(name))
+		const expected = "vbot writes no file %s; expected a path such as server/bot.py"
+		return report.One(report.NotFound, "diff", "--diff", expected, report.Typed(name))
 	}
 	return nil
 }

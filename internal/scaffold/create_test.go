@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -131,5 +132,58 @@ func TestCommandLine(t *testing.T) {
 		if got := c.job.CommandLine(c.env); got != c.want {
 			t.Errorf("%s, want %s", got, c.want)
 		}
+	}
+}
+
+// The variables that a bot needs are complete: a program that has values for one list of each entry has what
+// the bot requires.
+func TestNeededVariables(t *testing.T) {
+	e, _ := env(t.TempDir())
+	values := bot.Quickstart()
+	values[bot.OptTransports] = bot.Value{List: []string{"twilio", "smallwebrtc"}}
+	values[bot.OptBotType] = bot.Value{Text: bot.BotTelephony}
+	values[bot.OptSTT] = bot.Value{Text: "nvidia"}
+	values[bot.OptTTS] = bot.Value{Text: "nvidia"}
+	job := Create{Project: Project{Target: "bot", Bot: values}, DryRun: true}
+	result, err := job.Run(context.Background(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const openai, nvidia = "https://platform.openai.com/api-keys", "https://build.nvidia.com/settings/api-keys"
+	account := NeededVariable{
+		Name:      "TWILIO_ACCOUNT_SID",
+		Or:        [][]string{},
+		From:      "https://console.twilio.com",
+		Only:      "tel_a",
+		OnlyLabel: "Twilio",
+	}
+	token := account
+	token.Name = "TWILIO_AUTH_TOKEN"
+	token.Or = [][]string{{"TWILIO_API_KEY", "TWILIO_API_SECRET"}}
+	token.OnlyOne = true
+	want := []NeededVariable{
+		// The recognizer and the voice need the same key, unless each has a server of its own.
+		{Name: "NVIDIA_API_KEY", Or: [][]string{{"NVIDIA_STT_SERVER"}}, From: nvidia},
+		{Name: "OPENAI_API_KEY", Or: [][]string{{"OPENAI_BASE_URL"}}, From: openai},
+		{Name: "NVIDIA_API_KEY", Or: [][]string{{"NVIDIA_TTS_SERVER"}}, From: nvidia},
+		account,
+		token,
+	}
+	if got := result.(Preview).Variables; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant\n%+v", got, want)
+	}
+	// Two services with the same requirement have one entry.
+	values[bot.OptTTS] = bot.Value{Text: "sarvam"}
+	values[bot.OptSTT] = bot.Value{Text: "sarvam"}
+	if result, err = job.Run(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, v := range result.(Preview).Variables {
+		names = append(names, v.Name)
+	}
+	const all = "SARVAM_API_KEY OPENAI_API_KEY TWILIO_ACCOUNT_SID TWILIO_AUTH_TOKEN"
+	if got := strings.Join(names, " "); got != all {
+		t.Error(got)
 	}
 }

@@ -62,5 +62,5 @@ func noRecord(env Env, target, option string) error {
 			break
 		}
 	}
-	return f
+	return report.About(project.RecordName, f)
 }

@@ -111,7 +111,6 @@ func (u Update) preview(found *comparison, summary string, hasConflicts bool) Up
 // warnOfWhatStays says what the update left as it is, although a person may expect something else.
 func (u Update) warnOfWhatStays(env Env, plan *project.Plan) {
 	if plan.Count(project.Missing) > 0 {
-		const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
 		env.Warn("files", "", "to restore what you deleted: "+restore, report.ShellPath(u.Target))
 	}
 	if slices.ContainsFunc(plan.Steps, isUndelivered) {
