@@ -64,6 +64,7 @@ class SipPhone(Caller):
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._sip.close()
         self._rtp.close()
+        await asyncio.sleep(0)  # closes the sockets, so that the ports are free
 
     def sound(self) -> bytes:
         return speech.resample(bytes(self.sent), self.rate, EAR)
