@@ -25,6 +25,7 @@ import speech
 import weights
 from caller import EAR, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION
+from editing import replaced
 from ollama import Ollama, served
 from pbx import (
     ACCESS,
@@ -344,16 +345,24 @@ def test_ten_calls_at_once(hotline: bots.Project) -> None:
     def show(callers: list[SipPhone]) -> None:
         for caller in callers:
             heard = pauses(bytes(caller.heard))
-            of = f"{len(heard)} pauses of {sum(heard):.2f} s, the longest {max(heard):.2f} s"
+            longest = max(heard, default=0)
+            of = f"{len(heard)} pauses of {sum(heard):.2f} s, the longest {longest:.2f} s"
             print(f"{caller.number} hears {of}; without delays {pauses(caller.sound())}")
 
     async def talk(*callers: SipPhone) -> None:
         await asyncio.gather(*(caller.call("100") for caller in callers))
+        await asyncio.sleep(7)  # to recognize speech takes what the telephones need meanwhile
         await asyncio.gather(*(caller.hear(GREETING) for caller in callers))
         await asyncio.gather(*(caller.say(QUESTION) for caller in callers))
+        await asyncio.sleep(8)
         await asyncio.gather(*(caller.hear(ANSWER) for caller in callers))
 
+    async def computed(bot: bots.Bot) -> float:
+        """For how many seconds the bot has used a processor."""
+        return (await bot.metrics())["process_cpu_seconds_total"]
+
     async def calls() -> None:
+        loop = asyncio.get_running_loop()
         async with running(hotline, MAX_SESSIONS="10") as line:
             print(f"pauses of the sentences themselves: {spoken}")
             await talk(line.caller)
@@ -365,7 +374,10 @@ def test_ten_calls_at_once(hotline: bots.Project) -> None:
                     await stack.enter_async_context(telephone(f"49301{n:02}", 5300 + n))
                     for n in range(10)
                 ]
+                began, used = loop.time(), await computed(line.bot)
                 await talk(*callers)
+                used = await computed(line.bot) - used
+                print(f"the bot computes for {used / (loop.time() - began):.2f} s each second")
                 show(callers)
             await line.bot.sessions_end()
             metrics = await line.bot.metrics()
@@ -445,16 +457,24 @@ def test_what_asterisk_says_of_mistakes(hotline: bots.Project) -> None:
 
 
 PROXY_PORT = 8443  # of Caddy; 443 is that of the stand-ins
+ROOT = "caddy/pki/authorities/local/root.crt"  # of Caddy's authority
 
 
 @contextlib.asynccontextmanager
 async def proxies(hotline: bots.Project, data: Path) -> AsyncIterator[None]:
-    """Caddy and HAProxy, with the files of deploy/, for a bot at port 7860."""
+    """Caddy and HAProxy, with the files of deploy/, for a bot at port 7860.
+
+    Caddy is its own authority, as deploy/README.md says for a name of one's own network.
+    """
+    document = (hotline.folder / "deploy/README.md").read_text()
+    own = ("{$DOMAIN} {", "tls internal")
+    assert all(f"`{line}`" in document for line in own)
+    assert f"/{ROOT} ca.pem`" in document
     ports = f"{{\n\thttp_port 8081\n\thttps_port {PROXY_PORT}\n"
     text = (hotline.folder / "deploy/Caddyfile").read_text().replace("{\n", ports, 1)
-    assert "router:8000" in text
+    text = replaced(text, ("router:8000", "127.0.0.1:8000"), (own[0], "\n\t".join(own)))
     caddyfile = data / "Caddyfile"
-    caddyfile.write_text(text.replace("router:8000", "127.0.0.1:8000"))
+    caddyfile.write_text(text)
     caddy = ("caddy", "run", "--adapter", "caddyfile", "--config", caddyfile)
     home = {"XDG_DATA_HOME": str(data), "XDG_CONFIG_HOME": str(data / "config")}
     url = f"https://localhost:{PROXY_PORT}"
@@ -480,7 +500,7 @@ def over_tls(*lines: str) -> Callable[[Files], Files]:
 
 def test_over_tls(hotline: bots.Project, tmp_path: Path) -> None:
     """Through the proxies of deploy/, both ways in which the bot leaves a call are told apart."""
-    authority = f"ca_list_file = {tmp_path}/caddy/pki/authorities/local/root.crt"
+    authority = f"ca_list_file = {tmp_path}/{ROOT}"
 
     async def calls() -> None:
         changed = over_tls(authority)
