@@ -328,7 +328,9 @@ def test_callers_are_put_through_over_asterisk(vbot: Path) -> None:
     project.sync("--group", "test")
     put_through(project)
     (project.server / "tests/test_next_line.py").write_text(WITHOUT_ARI)
-    done = pytest_in(project, "tests/test_next_line.py", ASTERISK_ARI_URL="")
+    with (project.server / "tests/conftest.py").open("a") as conftest:
+        conftest.write('\nimport os\n\nos.environ["ASTERISK_ARI_URL"] = ""\n')
+    done = pytest_in(project, "tests/test_next_line.py")
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 
