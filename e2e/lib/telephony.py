@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import re
+import signal
 import subprocess
 import time
 import uuid
@@ -43,7 +44,8 @@ async def in_daily_session(
         done = await asyncio.to_thread(
             bots.run, *command, cwd=project.server, env=env, timeout=timeout
         )
-    assert done.returncode == 0, done.stderr
+    killed = 128 + signal.SIGKILL
+    assert done.returncode == (killed if session.get("dies") else 0), done.stderr
     return done
 
 
