@@ -362,14 +362,26 @@ async def visits_end(project: bots.Project, stand_ins: StandIns, failing: Faulty
             await recorded(project)
 
 
-@pytest.mark.parametrize("way", ["bot", "failure", "time_limit", "shutdown", "interrupted"])
+WAYS = ["bot", "failure", "silence", "time_limit", "shutdown", "interrupted"]
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_how_visits_end(made: bots.Project, way: str) -> None:
     prepared(made, {"MAX_SESSION_SECONDS": "8"} | HOSTED)
 
     async def visit() -> None:
         _, stand_ins = services(kind=FaultyOpenAI)
         [thinking] = [one for one in stand_ins.services if isinstance(one, FaultyOpenAI)]
-        await visits_end(made, stand_ins, thinking, way)
+        code = made.server / "bot.py"
+        original = code.read_text()
+        limit = "idle_timeout_secs=runner_args.pipeline_idle_timeout_secs"
+        assert limit in original
+        if way == "silence":  # after which the framework gives up, minutes by default
+            code.write_text(original.replace(limit, "idle_timeout_secs=4"))
+        try:
+            await visits_end(made, stand_ins, thinking, way)
+        finally:
+            code.write_text(original)
         record = await recorded(made)
         assert (record["ended_by"], record["transport"]) == (way, "webrtc")
         assert (record["ended_at"] is None) == (way == "interrupted")
