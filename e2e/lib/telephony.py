@@ -42,7 +42,7 @@ async def in_daily_session(
         env["PYTHONPATH"] = f"{project.server}:{env.get('PYTHONPATH', '')}"
         command = ("uv", "run", "python", "-P", DAILY_SESSION, json.dumps(session))
         done = await asyncio.to_thread(
-            bots.run, *command, cwd=project.server, env=env, timeout=timeout
+            bots.run, *command, cwd=project.server, env=env, timeout=timeout, nice=0
         )
     killed = 128 + signal.SIGKILL
     assert done.returncode == (killed if session.get("dies") else 0), done.stderr
