@@ -19,6 +19,7 @@ import signal
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -203,7 +204,7 @@ async def main() -> None:
         room_url=session["room_url"],
         token=session["token"],
         body=session["body"],
-        session_id="the-session",
+        session_id=str(uuid.uuid4()),
     )
     arguments.handle_sigint = False
     running = asyncio.create_task(bot.bot(arguments))
