@@ -26,12 +26,14 @@ from pipecat.runner.types import RunnerArguments
 from pipecat.services.moonshine.stt import MoonshineSTTService
 from pipecat.services.ollama.llm import OLLamaLLMService
 from pipecat.services.piper.tts import PiperTTSService
-from pipecat.transports.base_transport import BaseTransport, TransportParams
+from pipecat.transports.base_transport import BaseTransport
+from pipecat.transports.websocket.fastapi import FastAPIWebsocketParams
 from pipecat.utils.types import NOT_GIVEN
 from pipecat.workers.runner import WorkerRunner
 
 import agent
 from sentences import SENTENCES
+from vbot import voicemail
 from vbot.first_clause import FirstClauseAggregator
 from vbot.models import load_models
 from vbot.ollama import ModelLoader
@@ -72,9 +74,11 @@ def build(transport: BaseTransport, runner_args: RunnerArguments):
         vbot.facts_about(runner_args),
     ]
     tools: list[Any] = [
+        vbot.hang_up,
         *agent.TOOLS,
     ]
     stt, llm, tts = make_services(" ".join(instructions))
+    detector, speech_gate = voicemail.detect_voicemail(llm, transport, SENTENCES.voicemail)
     context = LLMContext(tools=tools)
     user_aggregator, assistant_aggregator = LLMContextAggregatorPair(
         context, user_params=LLMUserAggregatorParams(vad_analyzer=SileroVADAnalyzer())
@@ -83,11 +87,13 @@ def build(transport: BaseTransport, runner_args: RunnerArguments):
         [
             transport.input(),
             stt,
+            detector,
             user_aggregator,
             ModelLoader(llm, context, SENTENCES.still_loading),
             llm,
             LLMTextProcessor(text_aggregator=FirstClauseAggregator()),
             tts,
+            speech_gate,
             transport.output(),
             assistant_aggregator,
         ]
@@ -118,6 +124,8 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
 
     @conversation.event_handler("on_ready")  # once, when the person can hear the bot
     async def on_ready(conversation):
+        if conversation.is_outgoing:  # the person who is called speaks first
+            return
         greets = agent.GREETING if agent.SAY_GREETING else SENTENCES.hello
         await worker.queue_frame(TTSSpeakFrame(greets))
 
@@ -129,7 +137,7 @@ async def run_bot(transport: BaseTransport, runner_args: RunnerArguments):
 
 
 TRANSPORTS = {  # how people reach the bot
-    "webrtc": lambda: TransportParams(
+    "asterisk": lambda: FastAPIWebsocketParams(
         audio_in_enabled=True,
         audio_out_enabled=True,
     ),
@@ -145,6 +153,9 @@ async def bot(runner_args: RunnerArguments):
 # What must be there for the bot to start. Your own variables are in agent.py.
 REQUIRED = [
     *agent.REQUIRED,
+    vbot.Needs("ASTERISK_ARI_USER", if_set="ASTERISK_ARI_URL"),
+    vbot.Needs("ASTERISK_ARI_PASSWORD", if_set="ASTERISK_ARI_URL"),
+    voicemail.problems,
 ]
 
 if __name__ == "__main__":
