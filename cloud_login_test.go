@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -15,7 +16,6 @@ import (
 	"strings"
 	"testing"
 
-	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
 	"vbot/internal/filetest"
 )
@@ -40,7 +40,7 @@ var loginCases = []struct {
 	args  []string
 	stdin string
 	env   []string
-	setup func(s *cloudtest.Standin)
+	setup func(s *cloudtest.Fake)
 	want  []string
 	code  int
 	holds string // the configuration file, if it was written
@@ -64,7 +64,7 @@ var loginCases = []struct {
 	{
 		name:  "login-organization",
 		args:  []string{"login", "-o", "beta"},
-		stdin: cloudtest.Token, setup: func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} },
+		stdin: cloudtest.Token, setup: func(s *cloudtest.Fake) { s.Orgs = []string{"acme", "beta"} },
 		want: []string{"GET /v1/organizations"},
 		code: 0, holds: `{"token":"` + cloudtest.Token + `","organization":"beta"}`,
 	},
@@ -79,7 +79,7 @@ var loginCases = []struct {
 		name:  "login-several",
 		args:  []string{"login"},
 		stdin: cloudtest.Token,
-		setup: func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} },
+		setup: func(s *cloudtest.Fake) { s.Orgs = []string{"beta", "acme"} },
 		want:  []string{"GET /v1/organizations"},
 		code:  2,
 	},
@@ -88,7 +88,7 @@ var loginCases = []struct {
 		args:  []string{"login"},
 		stdin: cloudtest.Token,
 		env:   []string{"VBOT_ORGANIZATION=beta"},
-		setup: func(s *cloudtest.Standin) { s.Orgs = []string{"beta", "acme"} },
+		setup: func(s *cloudtest.Fake) { s.Orgs = []string{"beta", "acme"} },
 		want:  []string{"GET /v1/organizations"},
 		code:  0, holds: `{"token":"` + cloudtest.Token + `","organization":"beta"}`,
 	},
@@ -96,7 +96,7 @@ var loginCases = []struct {
 		name:  "login-none",
 		args:  []string{"login"},
 		stdin: cloudtest.Token,
-		setup: func(s *cloudtest.Standin) { s.Orgs = nil },
+		setup: func(s *cloudtest.Fake) { s.Orgs = nil },
 		want:  []string{"GET /v1/organizations"},
 		code:  4,
 	},
@@ -104,7 +104,7 @@ var loginCases = []struct {
 		name:  "login-private-key",
 		args:  []string{"login", "--json"},
 		stdin: cloudtest.Key,
-		setup: func(s *cloudtest.Standin) { s.Personal = false },
+		setup: func(s *cloudtest.Fake) { s.Personal = false },
 		want:  []string{"GET /v1/secrets"},
 		code:  0,
 		holds: `{"token":"` + cloudtest.Key + `"}`,
@@ -112,7 +112,7 @@ var loginCases = []struct {
 	{
 		name:  "login-private-key-and-organization",
 		args:  []string{"login", "--organization=acme"},
-		stdin: cloudtest.Key, setup: func(s *cloudtest.Standin) { s.Personal = false },
+		stdin: cloudtest.Key, setup: func(s *cloudtest.Fake) { s.Personal = false },
 		want: []string{"GET ~/secrets"},
 		code: 0, holds: `{"token":"` + cloudtest.Key + `","organization":"acme"}`,
 	},
@@ -151,7 +151,7 @@ var loginCases = []struct {
 		name:  "login-down",
 		args:  []string{"login"},
 		stdin: cloudtest.Token,
-		setup: func(s *cloudtest.Standin) { s.Misbehave("GET", cloudtest.Times(4, cloudtest.Drop)...) },
+		setup: func(s *cloudtest.Fake) { s.FailNext("GET", cloudtest.Repeat(4, cloudtest.Drop)...) },
 		want:  slices.Repeat([]string{"GET /v1/organizations"}, 4),
 		code:  6,
 	},
@@ -162,7 +162,7 @@ func TestLoginTranscripts(t *testing.T) {
 	for _, c := range loginCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
+			s := cloudtest.New(t, "vbot/"+version).Expect(c.want...)
 			if c.setup != nil {
 				c.setup(s)
 			}
@@ -210,9 +210,11 @@ type whoamiCase struct {
 	args []string
 	file string
 	env  []string
-	set  func(s *cloudtest.Standin)
+	set  func(s *cloudtest.Fake)
 	want []string
 	code int
+	// golden is the file of golden/cloud with the transcript; "" is whoami.txt.
+	golden string
 }
 
 func whoamiCases() []whoamiCase {
@@ -243,7 +245,7 @@ func whoamiCases() []whoamiCase {
 			name: "whoami-private-key",
 			args: []string{"whoami"},
 			env:  []string{"VBOT_TOKEN=" + cloudtest.Key},
-			set:  func(s *cloudtest.Standin) { s.Personal = false },
+			set:  func(s *cloudtest.Fake) { s.Personal = false },
 			want: []string{"GET /v1/secrets"},
 			code: 0,
 		},
@@ -251,7 +253,7 @@ func whoamiCases() []whoamiCase {
 			name: "whoami-private-key-json",
 			args: []string{"whoami", "--json"},
 			env:  []string{"VBOT_TOKEN=" + cloudtest.Key},
-			set:  func(s *cloudtest.Standin) { s.Personal = false },
+			set:  func(s *cloudtest.Fake) { s.Personal = false },
 			want: []string{"GET /v1/secrets"},
 			code: 0,
 		},
@@ -281,7 +283,7 @@ func whoamiCases() []whoamiCase {
 			name: "whoami-several",
 			args: []string{"whoami"},
 			file: `{"token":"` + cloudtest.Token + `"}`,
-			set:  func(s *cloudtest.Standin) { s.Orgs = []string{"acme", "beta"} },
+			set:  func(s *cloudtest.Fake) { s.Orgs = []string{"acme", "beta"} },
 			want: []string{"GET /v1/organizations"},
 			code: 2,
 		},
@@ -321,7 +323,7 @@ func whoamiCases() []whoamiCase {
 			args: []string{"secrets", "list"},
 			env:  []string{"VBOT_TOKEN=" + cloudtest.Token, "VBOT_ORGANIZATION=acmee"},
 			want: []string{"GET /v1/organizations/acmee/secrets"},
-			code: 5,
+			code: 5, golden: "list.txt",
 		},
 		{
 			name: "whoami-malformed-not-needed",
@@ -331,15 +333,15 @@ func whoamiCases() []whoamiCase {
 			want: []string{"GET /v1/organizations"},
 			code: 0,
 		},
-		{name: "logout", args: []string{"logout"}, file: both, code: 0},
-		{name: "logout-json", args: []string{"logout", "--json"}, file: both, code: 0},
-		{name: "logout-again", args: []string{"logout", "--json"}, code: 0},
+		{name: "logout", args: []string{"logout"}, file: both, code: 0, golden: "logout.txt"},
+		{name: "logout-json", args: []string{"logout", "--json"}, file: both, code: 0, golden: "logout.txt"},
+		{name: "logout-again", args: []string{"logout", "--json"}, code: 0, golden: "logout.txt"},
 		{
 			name: "logout-malformed",
 			args: []string{"logout"},
 			file: "nonsense",
 			env:  []string{"VBOT_TOKEN=x"},
-			code: 2,
+			code: 2, golden: "logout.txt",
 		},
 	}
 }
@@ -350,7 +352,7 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 	for _, c := range whoamiCases() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
+			s := cloudtest.New(t, "vbot/"+version).Expect(c.want...)
 			if c.set != nil {
 				c.set(s)
 			}
@@ -363,9 +365,8 @@ func TestWhoamiAndLogoutTranscripts(t *testing.T) {
 				env: append([]string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}, c.env...),
 			}.vbot(t, append([]string{"cloud"}, c.args...)...)
 			r.wantCode(t, c.code)
-			command, _, _ := strings.Cut(c.name, "-")
 			got := withoutDir(string(transcriptOn(s, r)), filepath.Dir(path))
-			section(t, "cloud/"+command+".txt", c.name, []byte(got))
+			section(t, "cloud/"+cmp.Or(c.golden, "whoami.txt"), c.name, []byte(got))
 			if _, err := os.Stat(path); c.args[0] == "logout" && c.code == 0 && err == nil {
 				t.Error("the file is still there")
 			}
@@ -380,7 +381,7 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		skip(t, "it has no such modes")
 	}
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET ~/secrets",
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET /v1/organizations", "GET ~/secrets",
 		"GET /v1/organizations", "GET ~/secrets")
 	home := t.TempDir()
 	env := []string{"VBOT_API_URL=" + s.URL, "XDG_CONFIG_HOME=" + filepath.Join(home, "cfg"), "HOME=" + home}
@@ -406,8 +407,8 @@ func TestSettingsAreClosedToOthers(t *testing.T) {
 		os.Chmod(file, mode)
 		r := subprocess{env: env}.vbot(t, home, "cloud", "secrets", "list", "--json")
 		r.wantCode(t, 2)
-		const fault = "other users have access to the token in it (mode %04o); run chmod 600 on it"
-		if !strings.Contains(r.stderr, fmt.Sprintf(fault, mode)) {
+		const want = "other users have access to the token in it (mode %04o); run chmod 600 on it"
+		if !strings.Contains(r.stderr, fmt.Sprintf(want, mode)) {
 			t.Errorf("it said %q", r.stderr)
 		}
 	}
@@ -431,8 +432,8 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + path}
 	r := inProcess{env: env}.vbot(t, "cloud", "secrets", "set", "app", "A=1", "--skip")
 	r.wantCode(t, 2)
-	const fault = ": belongs to another user; set VBOT_CONFIG to a file of your own\n"
-	if !strings.Contains(r.stderr, path+fault) {
+	const want = ": belongs to another user; set VBOT_CONFIG to a file of your own\n"
+	if !strings.Contains(r.stderr, path+want) {
 		t.Errorf("it said %s", r.stderr)
 	}
 	// Neither login nor logout takes it away from that user.
@@ -448,7 +449,7 @@ func TestLoginFileOfAnotherUser(t *testing.T) {
 // A login that cannot store the token leaves the old one, and no other file.
 func TestLoginThatCannotBeStored(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET /v1/organizations")
 	dir := t.TempDir()
 	filetest.Put(t, dir, "file", "in the way")
 	r := inProcess{
@@ -482,94 +483,6 @@ func TestRelativeHome(t *testing.T) {
 	}
 }
 
-// organizationCases are the cases of TestOrganization.
-var organizationCases = []struct {
-	name, flag, env, file string
-	token                 string
-	orgs                  []string
-	want                  []string
-	code                  int
-}{
-	{
-		name:  "flag first",
-		flag:  "acme",
-		env:   "beta",
-		file:  "gamma",
-		token: cloudtest.Token,
-		want:  []string{"GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "then the variable",
-		env:   "acme",
-		file:  "gamma",
-		token: cloudtest.Token,
-		want:  []string{"GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "then the file",
-		file:  "acme",
-		token: cloudtest.Token,
-		want:  []string{"GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "else the only one",
-		token: cloudtest.Token,
-		want:  []string{"GET /v1/organizations", "GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "never one of several",
-		token: cloudtest.Token,
-		orgs:  []string{"acme", "beta"},
-		want:  []string{"GET /v1/organizations"},
-		code:  2,
-	},
-	{name: "a key needs none", token: cloudtest.Key, want: []string{"GET /v1/secrets"}, code: 0},
-	{
-		name:  "a key with one",
-		flag:  "acme",
-		token: cloudtest.Key,
-		want:  []string{"GET ~/secrets"},
-		code:  0,
-	},
-	{
-		name:  "one that is not yours",
-		flag:  "beta",
-		token: cloudtest.Token,
-		want:  []string{"GET /v1/organizations/beta/secrets"},
-		code:  5,
-	},
-}
-
-// The organization, and the paths of requests.
-func TestOrganization(t *testing.T) {
-	parallel(t)
-	for _, c := range organizationCases {
-		t.Run(c.name, func(t *testing.T) {
-			s := cloudtest.New(t, "vbot/"+version).Want(c.want...)
-			if c.orgs != nil {
-				s.Orgs = c.orgs
-			}
-			s.Personal = c.token == cloudtest.Token
-			file, _ := json.Marshal(cloud.Login{Token: c.token, Organization: c.file, APIURL: s.URL})
-			args := []string{"cloud", "secrets", "list"}
-			if c.flag != "" {
-				args = append(args, "-o", c.flag)
-			}
-			r := inProcess{
-				env: []string{
-					"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t, string(file)),
-					"VBOT_ORGANIZATION=" + c.env,
-				},
-			}.vbot(t, args...)
-			r.wantCode(t, c.code)
-		})
-	}
-}
-
 // The address.
 
 func TestAddressWithAPath(t *testing.T) {
@@ -577,7 +490,7 @@ func TestAddressWithAPath(t *testing.T) {
 	var got string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.URL.EscapedPath()
-		cloudtest.Say(w, 200, map[string]any{"sets": []string{}})
+		cloudtest.SendJSON(w, 200, map[string]any{"sets": []string{}})
 	}))
 	defer server.Close()
 	inProcess{
@@ -619,7 +532,7 @@ func TestSignInComesAfterTheCommandLine(t *testing.T) {
 // The stored token is sent only to the address that it was checked with.
 func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET ~/secrets")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET /v1/organizations", "GET ~/secrets")
 	s.Orgs = []string{"acme"}
 	env := []string{"VBOT_API_URL=" + s.URL, "VBOT_CONFIG=" + storedConfig(t,
 		`{"token":"`+cloudtest.Token+`","organization":"acme","api_url":"https://elsewhere.example"}`)}
@@ -634,7 +547,7 @@ func TestStoredTokenStaysAtItsAddress(t *testing.T) {
 	env = append(env, "VBOT_TOKEN="+cloudtest.Token)
 	inProcess{env: env}.vbot(t, "cloud", "secrets", "list").wantCode(t, 0)
 	// Hosts are compared without regard to case, but paths are not.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
+	s = cloudtest.New(t, "vbot/"+version).Expect("GET /v1/organizations")
 	_, port, err := net.SplitHostPort(s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -713,7 +626,8 @@ func TestSeveralLinesOnStdin(t *testing.T) {
 // PowerShell and Windows editors put a byte-order mark in front of a text.
 func TestByteOrderMarkOnStdin(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg", "GET /v1/organizations")
+	s := cloudtest.New(t, "vbot/"+version).Expect(
+		"GET ~/secrets", "PUT ~/secrets/reg", "GET /v1/organizations")
 	inProcess{env: s.Env(), stdin: strings.NewReader("\ufeffbob:t0k\r\n")}.vbot(t, "cloud", "secrets",
 		"image-pull-secret", "reg", "ghcr.io").wantCode(t, 0)
 	if got := s.Values("reg")["value"]; got != "Ym9iOnQwaw==" {

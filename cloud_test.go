@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"vbot/internal/cloud"
 	"vbot/internal/cloudtest"
@@ -18,7 +16,7 @@ import (
 // Options may come before their command, on every level.
 func TestFlagsBeforeTheCommand(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets", "GET ~/secrets")
 	for _, args := range []string{"cloud --json secrets list", "--json cloud secrets list"} {
 		if r := runOn(t, s, strings.Fields(args)...); !json.Valid([]byte(r.stdout)) {
 			t.Errorf("vbot %s printed %s", args, r.stdout)
@@ -28,12 +26,12 @@ func TestFlagsBeforeTheCommand(t *testing.T) {
 
 // Limits on the effect of the API's responses.
 
-// parrot responds like the API, but replaces all prose by text, and every identifier by name, except the few
-// that vbot must understand.
-func parrot(name, text string) cloudtest.Fault {
+// repeatInResponse responds like the API, but with text for all prose, and with name for every identifier but
+// the few that vbot must understand.
+func repeatInResponse(name, text string) cloudtest.Fault {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, serve func()) {
 		answer := httptest.NewRecorder()
-		r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*cloudtest.Standin).Answer(answer, r,
+		r.Context().Value(http.ServerContextKey).(*http.Server).Handler.(*cloudtest.Fake).Respond(answer, r,
 			body)
 		var v any
 		json.Unmarshal(answer.Body.Bytes(), &v)
@@ -57,7 +55,7 @@ func parrot(name, text string) cloudtest.Fault {
 			}
 			return v
 		}
-		cloudtest.Say(w, answer.Code, walk("", v))
+		cloudtest.SendJSON(w, answer.Code, walk("", v))
 	}
 }
 
@@ -110,16 +108,16 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 			}
 			for _, end := range []string{"", " --json"} {
 				for _, organization := range []string{"acme", ""} {
-					s := cloudtest.Bare(t, "vbot/"+version)
-					s.Keep("app", "us-west", "ready", "K", "L").Message = "oops"
-					s.Keep("hub", "us-west", "ready").Kind = cloud.TypeImagePull
+					s := cloudtest.NewLenient(t, "vbot/"+version)
+					s.Put("app", "us-west", "ready", "K", "L").Message = "oops"
+					s.Put("hub", "us-west", "ready").Kind = cloud.TypeImagePull
 					if c.sent != nil { // what comes before a value is sent repeats none
-						s.Misbehave("GET",
-							cloudtest.Times(2-len(organization)/4+strings.Count(args, "set fresh"),
-								cloudtest.Right)...)
+						s.FailNext("GET",
+							cloudtest.Repeat(2-len(organization)/4+strings.Count(args, "set fresh"),
+								cloudtest.Succeed)...)
 					}
 					for _, method := range []string{"GET", "PUT", "POST", "DELETE"} {
-						s.Misbehave(method, cloudtest.Times(20, parrot(c.name, c.text))...)
+						s.FailNext(method, cloudtest.Repeat(20, repeatInResponse(c.name, c.text))...)
 					}
 					env := append(s.Env(), "VBOT_ORGANIZATION="+organization)
 					in := inProcess{env: env, stdin: strings.NewReader(cloudtest.Token), dir: "/nowhere"}
@@ -143,158 +141,49 @@ func TestRepeatedSecretsNeverComeOut(t *testing.T) {
 // Names are shown even if a value equals them, or is part of them.
 func TestValuesThatLookLikeNames(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
-	s.Keep("app", "eu-central", "ready", "KEY_1", "eu-central")
+	s := cloudtest.New(t, "vbot/"+version).Expect(
+		"GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
+	s.Put("app", "eu-central", "ready", "KEY_1", "eu-central")
 	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "B=ready", "C=eu-central", "D=OK", "E=app",
 		"KEY_1=KEY_1", "F=acme", "--skip", "--wait", "--json")
 	r.wantCode(t, 0)
 	section(t, "cloud/set.txt", "set-values-like-names", transcriptOn(s, r))
 	// Part of a key that is to be removed, of a region, and of a status.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
+	s = cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "PUT ~/secrets/app",
 		"DELETE ~/secrets/app/PROD_URL", "GET ~/secrets/app")
-	s.Keep("app", "us-west", "ready", "PROD_URL")
+	s.Put("app", "us-west", "ready", "PROD_URL")
 	s.Statuses = []string{"pending", "ready"}
 	r = runOn(t, s, "cloud", "secrets", "set", "app", "ENV=prod", "DIRECTION=west", "CLOUD_REGION=us-west",
 		"MODE=pending", "API_KEY=abcdef", "--skip", "--prune", "--wait", "--json")
 	r.wantCode(t, 0)
 	section(t, "cloud/set.txt", "set-prune-values-like-names", transcriptOn(s, r))
 	// A long name, which the command line or an earlier response contains.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations",
+	s = cloudtest.New(t, "vbot/"+version).Expect("GET /v1/organizations",
 		"GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set",
 		"PUT /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set",
 		"GET /v1/organizations/a-long-organization/secrets/a-long-name-of-a-set")
 	s.Orgs = []string{"a-long-organization"}
-	s.Keep("a-long-name-of-a-set", "pce-acme-production", "ready", "A_KEY_THAT_IS_OLD")
+	s.Put("a-long-name-of-a-set", "pce-acme-production", "ready", "A_KEY_THAT_IS_OLD")
 	r = inProcess{env: append(s.Env(), "VBOT_ORGANIZATION=")}.vbot(t, "cloud", "secrets", "set",
 		"a-long-name-of-a-set", "A=pce-acme-production", "B=A_KEY_THAT_IS_OLD",
 		"A_KEY_THAT_IS_NEW=A_KEY_THAT_IS_NEW", "C=a-long-organization", "D=a-long-name-of-a-set", "--skip",
 		"--wait")
 	r.wantCode(t, 0)
 	// A region that was asked for.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "GET ~/regions", "PUT ~/secrets/fresh").
-		Misbehave("PUT", cloudtest.With200(`{"status":"OK","region":"pce-acme-production"}`))
+	s = cloudtest.New(t, "vbot/"+version).
+		Expect("GET ~/secrets/fresh", "GET ~/regions", "PUT ~/secrets/fresh").
+		FailNext("PUT", cloudtest.Respond(`{"status":"OK","region":"pce-acme-production"}`))
 	runOn(t, s, "cloud", "secrets", "set", "fresh", "A=pce-acme-production", "--region=pce-acme-production",
 		"--skip").wantCode(t, 0)
 	// The name of a new set, which no answer had before.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/the-name-of-a-new-set",
-		"PUT ~/secrets/the-name-of-a-new-set").Misbehave("PUT",
-		cloudtest.With200(`{"status":"OK","name":"the-name-of-a-new-set"}`))
+	s = cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/the-name-of-a-new-set",
+		"PUT ~/secrets/the-name-of-a-new-set").FailNext("PUT",
+		cloudtest.Respond(`{"status":"OK","name":"the-name-of-a-new-set"}`))
 	runOn(t, s, "cloud", "secrets", "set", "the-name-of-a-new-set", "A=the-name-of-a-new-set", "--skip").
 		wantCode(t, 0)
 	// The name and the region of an image pull secret.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
-	s.Keep("my-hub", "eu-central", "ready").Kind = cloud.TypeImagePull
+	s = cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets", "PUT ~/secrets/my-hub", "GET ~/secrets")
+	s.Put("my-hub", "eu-central", "ready").Kind = cloud.TypeImagePull
 	runOn(t, s, "cloud", "secrets", "image-pull-secret", "my-hub", "ghcr.io", "eu-central:my-hub", "--wait").
 		wantCode(t, 0)
-}
-
-// A response with names that a terminal cannot show unchanged is rejected. Names that only vbot's
-// rules do not allow are shown.
-func TestOddNames(t *testing.T) {
-	parallel(t)
-	for name, code := range map[string]int{
-		"evil\x1b[2J":            1,
-		"two\nlines":             1,
-		"bidi\u202e":             1,
-		strings.Repeat("x", 256): 1,
-		"two words":              0,
-		"été":                    0,
-		"a.b_C-1":                0,
-		strings.Repeat("x", 255): 0,
-	} {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "GET ~/secrets/app")
-		s.Keep(name, "us-west", "ready")
-		s.Keep("app", "us-west", "ready", name)
-		for _, args := range []string{"list", "list app"} {
-			r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(args)...)...)
-			if r.wantCode(t, code); strings.Contains(r.stdout, name) != (code == 0) ||
-				code == 1 && !strings.Contains(r.stderr, "name that cannot be shown") {
-				t.Errorf("%q, %s: %s%s", name, args, r.stdout, r.stderr)
-			}
-		}
-	}
-}
-
-// --wait ends in time, whatever the API does.
-func TestWaitEnds(t *testing.T) {
-	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version)
-	s.Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app")
-	s.Misbehave("GET", cloudtest.Right, s.Clock.Hang(time.Second))
-	r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1s", "--json")
-	r.wantCode(t, 6)
-	section(t, "cloud/set.txt", "set-wait-hanging", transcriptOn(s, r))
-	// A poll that is to be tried again later than that.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app", "GET ~/secrets/app").
-		Misbehave("GET", cloudtest.Right, cloudtest.Status(429, "X", "x", "Retry-After", "40"))
-	r = runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait=1200ms")
-	if r.wantCode(t, 6); !strings.Contains(r.stderr, "app is stored, but not ready after 1.2s") {
-		t.Errorf("it said %s", r.stderr)
-	}
-	// It waits no longer than it says, and until then.
-	for limit, want := range map[string]time.Duration{
-		"6s":    6 * time.Second,
-		"7s":    7 * time.Second,
-		"500ms": time.Second / 2,
-	} {
-		s := cloudtest.Bare(t, "vbot/"+version)
-		r := runOn(t, s, "cloud", "secrets", "set", "app", "A=1", "--skip", "--wait="+limit)
-		s.Close()
-		if took := s.Clock.Time.Sub(time.Unix(1e9, 0)); r.code == 0 || took != want {
-			t.Errorf("--wait=%s: exit code %d after %v", limit, r.code, took)
-		}
-	}
-}
-
-// Results of a poll.
-func TestWaitPolls(t *testing.T) {
-	parallel(t)
-	set, pull := "set app A=1 --skip --wait", "image-pull-secret app ghcr.io bob:x --wait"
-	for _, c := range []struct {
-		args string
-		poll cloudtest.Fault // nil: an interrupt
-		code int
-		want string
-	}{
-		{set, cloudtest.Status(404, "X", "Set not found"), 0, "app is ready\n"},
-		{pull, cloudtest.With200(`{"sets":[]}`), 0, "app is ready\n"},
-		{
-			set, cloudtest.With200(`{"status":"failed","errorMessage":"no room","secrets":[]}`), 1,
-			"error: app is stored, but its status is failed: no room\n",
-		},
-		{
-			pull, cloudtest.With200(`{"sets":[{"name":"app","type":"imagePullSecret","status":"failed"}]}`),
-			1, "error: app is stored, but its status is failed\n",
-		},
-		{
-			set, cloudtest.Status(500, "X", "oops"), 6,
-			"error: app is stored, but it may not be ready: reading secret set app: the API answered 500 " +
-				"Internal Server Error: oops\nhint: run the same command again later\n",
-		},
-		{
-			set, cloudtest.Status(403, "X", "no"), 5,
-			"error: app is stored, but it may not be ready: reading secret set app: the API answered 403 " +
-				"Forbidden: no\n",
-		},
-		{set, nil, 130, "\ninterrupted; app is stored, but it may not be ready\n"},
-	} {
-		ctx, cancel := context.WithCancel(context.Background())
-		if c.poll == nil {
-			c.poll = func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
-				cancel()
-				<-r.Context().Done()
-			}
-		}
-		s := cloudtest.Bare(t, "vbot/"+version).Misbehave("GET", cloudtest.Right)
-		s.Misbehave("GET", c.poll)
-		s.Statuses = []string{"ready"}
-		r := inProcess{ctx: ctx, env: s.Env()}.vbot(t,
-			append([]string{"cloud", "secrets"}, strings.Fields(c.args)...)...)
-		s.Close()
-		cancel()
-		r.wantCode(t, c.code)
-		if !strings.Contains(r.stderr, c.want) {
-			t.Errorf("vbot cloud secrets %s: it said %s", c.args, r.stderr)
-		}
-	}
 }

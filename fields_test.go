@@ -12,7 +12,7 @@ import (
 )
 
 // Each field of the JSON of `vbot cloud` has a value in the output of some scenario or other golden file, so
-// that a field which is never set fails, and so does one that the stand-in of the API does not send.
+// that a field which is never set fails, and so does one that the fake of the API does not send.
 func TestEveryFieldIsSetOnce(t *testing.T) {
 	parallel(t)
 	isSet := map[string]bool{} // by command and path

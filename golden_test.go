@@ -81,8 +81,8 @@ type goldenDir struct {
 // golden compares got with golden/name, or writes that with -update.
 func golden(t testing.TB, name string, got []byte) {
 	t.Helper()
-	if fault := goldens.file(filepath.FromSlash(name), string(lasting(got))); fault != "" {
-		t.Error(fault)
+	if problem := goldens.file(filepath.FromSlash(name), string(lasting(got))); problem != "" {
+		t.Error(problem)
 	}
 }
 
@@ -91,8 +91,8 @@ func golden(t testing.TB, name string, got []byte) {
 func section(t testing.TB, file, name string, got []byte) {
 	t.Helper()
 	text := strings.TrimSuffix(string(lasting(got)), "\n") + "\n"
-	if fault := goldens.section(filepath.FromSlash(file), name, text); fault != "" {
-		t.Error(fault)
+	if problem := goldens.section(filepath.FromSlash(file), name, text); problem != "" {
+		t.Error(problem)
 	}
 }
 
@@ -121,7 +121,7 @@ func (g *goldenDir) markProduced(name string) {
 }
 
 // file compares the text with the golden file, or writes it. It returns what is wrong, or "".
-func (g *goldenDir) file(name, text string) (fault string) {
+func (g *goldenDir) file(name, text string) (problem string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.markProduced(name)
@@ -142,7 +142,7 @@ func (g *goldenDir) file(name, text string) (fault string) {
 }
 
 // section compares the text with the section, or writes it. It returns what is wrong, or "".
-func (g *goldenDir) section(file, name, text string) (fault string) {
+func (g *goldenDir) section(file, name, text string) (problem string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.markProduced(file)
@@ -621,15 +621,15 @@ func TestUpdateOfGoldens(t *testing.T) {
 			filetest.Put(t, dir, name, text)
 		}
 		g := &goldenDir{path: dir, update: c.update}
-		for i, fault := range []string{
+		for i, problem := range []string{
 			g.file("a.txt", "new"), g.section("s.txt", "one", "I\n"), g.section("s.txt", "three", "III\n"),
 		} {
-			if (fault == "") != c.update {
-				t.Errorf("%s: text %d: %q", c.name, i, fault)
+			if (problem == "") != c.update {
+				t.Errorf("%s: text %d: %q", c.name, i, problem)
 			}
 		}
-		if fault := g.section("s.txt", "two", "2\n"); fault != "" {
-			t.Errorf("%s: a text that is unchanged: %s", c.name, fault)
+		if problem := g.section("s.txt", "two", "2\n"); problem != "" {
+			t.Errorf("%s: a text that is unchanged: %s", c.name, problem)
 		}
 		if g.section("s.txt", "two", "another\n") == "" {
 			t.Errorf("%s: two tests have a section with other texts", c.name)

@@ -216,8 +216,8 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 	parallel(t)
 
 	for _, c := range hintCases() {
-		s := cloudtest.Bare(t, "vbot/"+version)
-		s.Keep("app", "us-west", "ready", "API_KEY")
+		s := cloudtest.NewLenient(t, "vbot/"+version)
+		s.Put("app", "us-west", "ready", "API_KEY")
 		if strings.Contains(c.args, "--wait") {
 			s.Statuses = []string{"pending"}
 		}
@@ -267,13 +267,13 @@ func TestHintsDoWhatTheySay(t *testing.T) {
 		"try `vbot init quickstart`", "DidYouMean(\"`vbot init quickstart`\")", "to create it: vbot init ./",
 		"pass another directory: vbot init my-bot", "to change its options: vbot init ",
 		"ends with complete examples",
-		"--update` finishes it", "the project is in ", "report.ShellQuote(p.Dir) + \" --update\"",
+		"--update` finishes it", "the project is in ", "report.ShellQuote(plan.Dir) + \" --update\"",
 		"vbot init --no-input --overwrite-guide", "noValues",
 		"unsetOrDelete", "toStore", "toCreate",
 		"`vbot init DIR --update` brings", "--file FILE` stores", "`vbot cloud secrets list` lists the",
 		`see "vbot init --help"`,
 		"`vbot schema` lists them", "--describe-options=", "lists all secrets",
-		`return "vbot init " + report.ShellPath(j.Target)`, "To update it, or to change its options",
+		`line := "vbot init " + report.ShellPath(`, "To update it, or to change its options",
 		"`vbot cloud login`",
 		"const restore = ", // TestRestoringCommand
 		"to wait again: vbot cloud secrets wait ",

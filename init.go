@@ -47,20 +47,32 @@ var initCommand = cli.Command{
 
 // An initRun holds the options of one run of init.
 type initRun struct {
-	job    scaffold.Job
-	config string // a file, or "-"; "" if it was not given
-	check  bool
-	update bool
+	project        scaffold.Project // Run adds the target and the file
+	config         string           // a file, or "-"; "" if it was not given
+	catalog        string           // a directory, "" if it was not given
+	check          bool
+	update         bool
+	dryRun         bool
+	keepExisting   bool
+	overwriteGuide bool
+	verbose        bool
+
+	acceptMissing bool // with update
+	markers       bool // with update
+
+	// With check or update.
+	diff   bool
+	diffOf string // the file, with slashes; "" for all files
 }
 
 func newInit(f *cli.Flags) cli.Runner {
-	r := &initRun{job: scaffold.Job{Bot: bot.Values{}}}
+	r := &initRun{project: scaffold.Project{Bot: bot.Values{}}}
 	for _, o := range bot.Options {
 		r.botOption(f, o)
 	}
 	const aboutConfig = "read options from a JSON file; - is stdin; command-line options override it"
 	f.String("c config", "FILE", aboutConfig, &r.config).Once = "vbot reads one configuration file"
-	f.Bool("dry-run", "print the configuration as JSON; write nothing", &r.job.DryRun)
+	f.Bool("dry-run", "print the configuration as JSON; write nothing", &r.dryRun)
 
 	f.Section()
 	const aboutCheck = "list edited, missing and outdated files; write nothing; exit with 3 if there are any"
@@ -74,9 +86,9 @@ func newInit(f *cli.Flags) cli.Runner {
 		Put:         r.putDiff,
 	})
 	const aboutMarkers = "with --update, write conflicts between markers, for you to resolve"
-	f.Bool("conflict-markers", aboutMarkers, &r.job.Markers)
-	const aboutMissing = "with --check or --update, accept that a whole folder was deleted, and not moved"
-	f.Bool("accept-missing", aboutMissing, &r.job.AcceptMissing)
+	f.Bool("conflict-markers", aboutMarkers, &r.markers)
+	const aboutMissing = "with --update, accept that a whole folder was deleted, and not moved"
+	f.Bool("accept-missing", aboutMissing, &r.acceptMissing)
 
 	f.Section()
 	for _, o := range bot.Options {
@@ -88,43 +100,43 @@ func newInit(f *cli.Flags) cli.Runner {
 	f.EarlyExit("list-options", "print the ids that options take, as JSON", r.listOptions)
 	r.describeOption(f)
 	const aboutCatalog = "add the services in the directory DIR (default: VBOT_CATALOG)"
-	f.String("catalog", "DIR", aboutCatalog, &r.job.CatalogDir)
-	f.Bool("keep-existing", "keep existing files; write only missing ones", &r.job.KeepExisting)
-	f.Bool("overwrite-guide", "replace existing guides with current ones", &r.job.OverwriteGuide)
-	f.Bool("verbose", "list each file (default: only without a terminal)", &r.job.Verbose)
+	f.String("catalog", "DIR", aboutCatalog, &r.catalog)
+	f.Bool("keep-existing", "keep existing files; write only missing ones", &r.keepExisting)
+	f.Bool("overwrite-guide", "replace existing guides with current ones", &r.overwriteGuide)
+	f.Bool("verbose", "list each file (default: only without a terminal)", &r.verbose)
 	return r
 }
 
 // putDiff reads the value of --diff: a path in the project, or a truth value.
 func (r *initRun) putDiff(text string) error {
-	is, err := strconv.ParseBool(text)
-	r.job.Diff, r.job.DiffOf = is || err != nil, ""
+	isOn, err := strconv.ParseBool(text)
+	r.diff, r.diffOf = isOn || err != nil, ""
 	if err != nil {
-		r.job.DiffOf = path.Clean(filepath.ToSlash(text))
+		r.diffOf = path.Clean(filepath.ToSlash(text))
 	}
 	return nil
 }
 
 // botOption registers an option that describes the bot.
 func (r *initRun) botOption(f *cli.Flags, o *bot.Option) {
-	values := r.job.Bot
+	values := r.project.Bot
 	names := strings.TrimSpace(o.Short + " " + o.Flag)
-	var shown *cli.Option
+	var option *cli.Option
 	switch {
 	case o.IsToggle():
-		shown = f.ToggleFunc(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, FromFlag: true} })
+		option = f.ToggleFunc(names, o.Help, func(on bool) { values[o] = bot.Value{On: on, FromFlag: true} })
 	case o.IsList():
-		shown = f.Func(names, o.Placeholder, o.Help, func(s string) {
+		option = f.Func(names, o.Placeholder, o.Help, func(s string) {
 			values[o] = bot.Value{List: append(values[o].List, s), FromFlag: true}
 		})
 	default:
-		shown = f.Func(names, o.Placeholder, o.Help,
+		option = f.Func(names, o.Placeholder, o.Help,
 			func(s string) { values[o] = bot.Value{Text: s, FromFlag: true} })
 	}
-	shown.Key = o.Key
-	shown.Repeatable = o.IsList()
-	shown.Allowed = func() ([]string, string) { return o.AllowedIn(catalog.New()) }
-	shown.Complete = func(env *cli.Env, typed string) []string { return r.complete(env, o, typed) }
+	option.Key = o.Key
+	option.Repeatable = o.IsList()
+	option.Allowed = func() ([]string, string) { return o.AllowedIn(catalog.New()) }
+	option.Complete = func(env *cli.Env, typed string) []string { return r.complete(env, o, typed) }
 }
 
 // peerOption registers the option under its name in `pipecat init`, if that is different.
@@ -133,14 +145,14 @@ func (r *initRun) peerOption(f *cli.Flags, o *bot.Option) {
 		return
 	}
 	name := strings.ReplaceAll(o.PipecatName, "_", "-")
-	shown := f.ToggleFunc(name, "the same as --"+o.Flag, func(on bool) {
+	option := f.ToggleFunc(name, "the same as --"+o.Flag, func(on bool) {
 		typed := "--no-" + name
 		if on {
 			typed = "--" + name
 		}
-		r.job.Bot[o] = bot.Value{On: on, FromFlag: true, Alias: typed}
+		r.project.Bot[o] = bot.Value{On: on, FromFlag: true, Alias: typed}
 	})
-	shown.Key = o.Key
+	option.Key = o.Key
 }
 
 // complete returns the values of the option that begin with typed. A service has several
@@ -149,14 +161,14 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 	if o.Kind == "" {
 		return o.Allowed()
 	}
-	cat, err := openCatalog(env, r.job.CatalogDir)
+	cat, err := openCatalog(env, r.catalog)
 	if err != nil {
 		cat = catalog.New() // Run says what is wrong
 	}
-	isBegun := func(name string) bool { return strings.HasPrefix(name, typed) }
+	isCompletion := func(name string) bool { return strings.HasPrefix(name, typed) }
 	for _, s := range cat.List(o.Kind) {
 		names := append(slices.Clone(s.Names), s.ID)
-		if i := slices.IndexFunc(names, isBegun); i >= 0 {
+		if i := slices.IndexFunc(names, isCompletion); i >= 0 {
 			out = append(out, names[i])
 		}
 	}
@@ -166,26 +178,25 @@ func (r *initRun) complete(env *cli.Env, o *bot.Option, typed string) (out []str
 // Run finds out which job the options ask for, and runs it.
 func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	for _, arg := range env.Args {
-		if fault := report.AssignmentFault(arg); fault != "" {
-			return nil, report.Usagef("the directory: %s", fault)
+		if err := report.CheckFileName(arg); err != nil {
+			return nil, report.Usagef("the directory: %v", err)
 		}
 	}
 	if len(env.Args) > 1 {
 		const expected = "expected one directory, got %s; put a name with spaces in quotes"
 		return nil, report.Usagef(expected, strings.Join(report.QuoteAll(env.Args), " "))
 	}
-	cat, err := openCatalog(env, r.job.CatalogDir)
+	cat, err := openCatalog(env, r.catalog)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.refuse(env); err != nil {
+	if err := r.checkOptions(env); err != nil {
 		return nil, err
 	}
-	if r.job.Target, err = env.Expand(env.Arg(0)); err != nil {
+	if r.project.Target, err = env.Expand(env.Arg(0)); err != nil {
 		return nil, report.Usagef("the directory: %v", err)
 	}
-	isPreset := r.job.Target == "quickstart"
-	if isPreset {
+	if r.project.Target == "quickstart" {
 		if err := r.usePreset(cat); err != nil {
 			return nil, err
 		}
@@ -193,52 +204,113 @@ func (r *initRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) 
 	if err := r.readConfig(ctx, env); err != nil {
 		return nil, err
 	}
-	r.job.ListFiles = !tty.IsTerminal(env.Stderr)
-	jobEnv := scaffold.Env{Version: version, Catalog: cat, Path: env.Path, Note: env.Note, Warn: env.Warn}
+	return r.runJob(ctx, env, r.jobEnv(env, cat))
+}
+
+// jobEnv returns what a job uses of env.
+func (r *initRun) jobEnv(env *cli.Env, cat *catalog.Catalog) scaffold.Env {
+	jobEnv := scaffold.Env{
+		Version:    version,
+		Catalog:    cat,
+		CatalogDir: r.catalog,
+		Path:       env.Path,
+		Note:       env.Note,
+		Warn:       env.Warn,
+	}
 	if canAsk(env) {
 		jobEnv.Confirm = func(ctx context.Context, question string) error {
 			return mustConfirm(ctx, env, question, "written")
 		}
 	}
-	describesBot := len(r.job.Bot) > 0 || r.job.File != nil || r.job.DryRun
-	switch {
-	case r.check:
-		r.job.Mode = scaffold.Check
-	case r.update:
-		r.job.Mode = scaffold.Update
-	case describesBot:
-		r.job.Mode = scaffold.Create
-	case canAsk(env):
-		return r.ask(ctx, env, jobEnv)
-	default:
-		if err := r.refuseGuides(env); err != nil {
-			return nil, err
-		}
-		r.job.Mode = scaffold.GenerateGuides
-		const guidesOnly = "writing only guides for a coding agent, and no bot: no option describes one"
-		env.Warn("config", "", guidesOnly)
-	}
-	r.job.Target = cmp.Or(r.job.Target, ".")
-	return r.job.Run(ctx, jobEnv)
+	return jobEnv
 }
 
-// refuse returns an error if the options cannot be combined.
-func (r *initRun) refuse(env *cli.Env) error {
+// runJob runs the job that the options ask for, or asks a person for one.
+func (r *initRun) runJob(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (report.Result, error) {
+	describesBot := len(r.project.Bot) > 0 || r.project.File != nil || r.dryRun
+	if !r.check && !r.update && !describesBot {
+		return r.runWithoutBot(ctx, env, jobEnv)
+	}
+	r.project.Target = cmp.Or(r.project.Target, ".")
+	switch {
+	case r.check:
+		return scaffold.Check{
+			Project: r.project,
+			Diff:    r.diff,
+			DiffOf:  r.diffOf,
+			DryRun:  r.dryRun,
+			Verbose: r.verbose,
+		}.Run(ctx, jobEnv)
+	case r.update:
+		return scaffold.Update{
+			Project:       r.project,
+			AcceptMissing: r.acceptMissing,
+			Markers:       r.markers,
+			Diff:          r.diff,
+			DiffOf:        r.diffOf,
+			DryRun:        r.dryRun,
+			Verbose:       r.verbose,
+		}.Run(ctx, jobEnv)
+	}
+	return r.create(env).Run(ctx, jobEnv)
+}
+
+// runWithoutBot asks a person what to write or, if nobody can be asked, writes the guides.
+func (r *initRun) runWithoutBot(
+	ctx context.Context, env *cli.Env, jobEnv scaffold.Env,
+) (report.Result, error) {
+	if canAsk(env) {
+		return r.ask(ctx, env, jobEnv)
+	}
+	if err := r.checkTargetOfGuides(env); err != nil {
+		return nil, err
+	}
+	const guidesOnly = "writing only guides for a coding agent, and no bot: no option describes one"
+	env.Warn("config", "", guidesOnly)
+	return scaffold.Guides{
+		Target:        r.project.Target,
+		ReplaceGuides: r.guidesToReplace(),
+		ListFiles:     r.listsFiles(env),
+	}.Run(ctx, jobEnv)
+}
+
+// create returns the job that writes the bot of the options.
+func (r *initRun) create(env *cli.Env) scaffold.Create {
+	return scaffold.Create{
+		Project:       r.project,
+		KeepExisting:  r.keepExisting,
+		ReplaceGuides: r.guidesToReplace(),
+		ListFiles:     r.listsFiles(env),
+		DryRun:        r.dryRun,
+	}
+}
+
+func (r *initRun) guidesToReplace() []string {
+	if r.overwriteGuide {
+		return project.GuideFiles
+	}
+	return nil
+}
+
+func (r *initRun) listsFiles(env *cli.Env) bool { return r.verbose || !tty.IsTerminal(env.Stderr) }
+
+// checkOptions returns an error if the options cannot be combined.
+func (r *initRun) checkOptions(env *cli.Env) error {
 	compares := r.check || r.update
-	writes := r.job.KeepExisting || r.job.OverwriteGuide
+	writes := r.keepExisting || r.overwriteGuide
 	if len(env.Args) == 1 && env.Args[0] == "" {
 		return report.Usagef("the directory's name is empty")
 	}
 	switch {
 	case r.check && r.update:
 		return report.Usagef("--check and --update cannot be combined")
-	case r.job.Diff && !compares:
+	case r.diff && !compares:
 		return report.Usagef("--diff needs --check or --update")
-	case r.job.AcceptMissing && !compares:
-		return report.Usagef("--accept-missing needs --check or --update")
-	case r.job.Markers && !r.update:
+	case r.acceptMissing && !r.update:
+		return report.Usagef("--accept-missing needs --update")
+	case r.markers && !r.update:
 		return report.Usagef("--conflict-markers needs --update")
-	case r.job.Diff && env.JSON:
+	case r.diff && env.JSON:
 		return report.Usagef("--diff prints text: leave out --json")
 	case compares && writes:
 		return report.Usagef("--keep-existing and --overwrite-guide cannot be combined " +
@@ -247,10 +319,10 @@ func (r *initRun) refuse(env *cli.Env) error {
 	return nil
 }
 
-// refuseGuides returns an error if a target without options is probably a mistake, and not a directory
+// checkTargetOfGuides returns an error if a target without options is probably a mistake, and not a directory
 // for guides.
-func (r *initRun) refuseGuides(env *cli.Env) error {
-	target := r.job.Target
+func (r *initRun) checkTargetOfGuides(env *cli.Env) error {
+	target := r.project.Target
 	isWord := !strings.ContainsAny(target, `./\`) && !strings.Contains(target, "quickstart")
 	isMisspelt := isWord && report.Nearest(target, []string{"quickstart"}) != ""
 	switch {
@@ -272,7 +344,7 @@ func (r *initRun) usePreset(cat *catalog.Catalog) error {
 	var problems report.Problems
 	refuse := func(field, where string) { problems.Add(field, where, "quickstart takes no bot options") }
 	for _, o := range bot.Options {
-		if _, given := r.job.Bot[o]; given {
+		if _, given := r.project.Bot[o]; given {
 			refuse(o.Key, o.Where())
 		}
 	}
@@ -289,9 +361,9 @@ func (r *initRun) usePreset(cat *catalog.Catalog) error {
 		return &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: hint}
 	}
 	if !compares { // --check and --update read the record
-		r.job.Bot = preset
+		r.project.Bot = preset
 	}
-	r.job.Target = name
+	r.project.Target = name
 	return nil
 }
 
@@ -308,30 +380,28 @@ func (r *initRun) readConfig(ctx context.Context, env *cli.Env) error {
 	case err != nil:
 		return report.One(report.InvalidConfig, "config", "--config", "%s: %v", name, err)
 	}
-	r.job.File = &scaffold.ConfigFile{Path: r.config, Name: name, Data: data}
+	r.project.File = &scaffold.ConfigFile{Path: r.config, Name: name, Data: data}
 	return nil
 }
 
 // ask asks a person for the job, runs it, and notes the command line that does the same.
 func (r *initRun) ask(ctx context.Context, env *cli.Env, jobEnv scaffold.Env) (report.Result, error) {
-	job, err := wizard.Ask(ctx, env.Terminal(), jobEnv, env.Expand, r.job)
-	command := ""
-	if job.Target != "" {
-		command = job.CommandLine(jobEnv)
-	}
+	job, err := wizard.Ask(ctx, env.Terminal(), jobEnv, env.Expand, r.create(env))
 	var result report.Result
 	if err == nil {
 		result, err = job.Run(ctx, jobEnv)
 	}
-	if err == nil {
-		return asked{result, command}, nil
-	}
-	title := "Your answers so far, as a command line"
-	if missing := job.Missing(jobEnv); missing != nil && job.Mode != scaffold.GenerateGuides {
-		title += " (it still needs " + strings.Join(missing, ", ") + ")"
-	}
-	if command != "" {
-		env.Note("\n%s:\n  %s", title, command)
+	switch {
+	case err == nil:
+		return asked{result, job.CommandLine(jobEnv)}, nil
+	case job != nil:
+		title := "Your answers so far, as a command line"
+		if create, ok := job.(scaffold.Create); ok {
+			if missing := create.Missing(jobEnv); missing != nil {
+				title += " (it still needs " + strings.Join(missing, ", ") + ")"
+			}
+		}
+		env.Note("\n%s:\n  %s", title, job.CommandLine(jobEnv))
 	}
 	return nil, cancelled(err, "written")
 }
@@ -353,7 +423,7 @@ func (a asked) Text(out *report.Printer) {
 
 // listOptions returns the ids that options take.
 func (r *initRun) listOptions(env *cli.Env) (report.Result, error) {
-	cat, err := openCatalog(env, r.job.CatalogDir)
+	cat, err := openCatalog(env, r.catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +439,7 @@ func (r *initRun) describeOption(f *cli.Flags) {
 		}
 		return ""
 	}
-	shown := f.OptionalValue(cli.OptionalValueFlag{
+	option := f.OptionalValue(cli.OptionalValueFlag{
 		Name:        "describe-options",
 		Placeholder: "KIND",
 		About: "print all services and transports with names and variables; " +
@@ -387,14 +457,14 @@ func (r *initRun) describeOption(f *cli.Flags) {
 			return nil
 		},
 	})
-	shown.Complete = func(*cli.Env, string) []string { return kinds }
-	shown.Allowed = func() ([]string, string) { return kinds, "" }
+	option.Complete = func(*cli.Env, string) []string { return kinds }
+	option.Allowed = func() ([]string, string) { return kinds, "" }
 }
 
 // describe returns every id with its names and requirements, or only those under the key kind of the
 // listing, if it is not "".
 func (r *initRun) describe(env *cli.Env, kind string) (report.Result, error) {
-	cat, err := openCatalog(env, r.job.CatalogDir)
+	cat, err := openCatalog(env, r.catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -447,9 +517,7 @@ func openCatalog(env *cli.Env, dir string) (*catalog.Catalog, error) {
 		return c, nil
 	}
 	path, err := env.Expand(dir)
-	if fault := report.AssignmentFault(dir); fault != "" {
-		err = errors.New(fault)
-	}
+	err = cmp.Or(report.CheckFileName(dir), err)
 	if err != nil {
 		return nil, report.One(report.InvalidConfig, strings.TrimPrefix(source, "--"), source, "%v", err)
 	}

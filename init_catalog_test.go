@@ -226,11 +226,11 @@ func TestCommandLineWithACatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	job := scaffold.Job{Target: "there", Bot: bot.Quickstart(), CatalogDir: folder}
+	job := scaffold.Create{Project: scaffold.Project{Target: "there", Bot: bot.Quickstart()}}
 	job.Bot[bot.OptSTT] = bot.Value{Text: "acme"}
 	want := "vbot init there --name vbot-quickstart -t smallwebrtc -t daily -m cascade --stt acme --llm " +
 		"openai --tts cartesia --catalog " + report.ShellQuote(folder)
-	if got := job.CommandLine(scaffold.Env{Catalog: cat, Path: a.Path}); got != want {
+	if got := job.CommandLine(scaffold.Env{Catalog: cat, CatalogDir: folder, Path: a.Path}); got != want {
 		t.Errorf("the command line is %s", got)
 	}
 }

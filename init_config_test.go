@@ -298,7 +298,7 @@ func wizardAnswers(t *testing.T, cat *catalog.Catalog, want bot.Config) string {
 		Stdin:  in,
 	}
 	jobEnv := scaffold.Env{Version: version, Catalog: catalog.New(), Path: a.Path, Note: a.Note, Warn: a.Warn}
-	result, err := (&initRun{job: scaffold.Job{Target: "there"}}).ask(context.Background(), a, jobEnv)
+	result, err := (&initRun{project: scaffold.Project{Target: "there"}}).ask(context.Background(), a, jobEnv)
 	if err != nil {
 		t.Fatalf("the wizard: %v, after\n%s", err, &asked.shown)
 	}

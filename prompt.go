@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"vbot/internal/cli"
+	"vbot/internal/cloudcmd"
 	"vbot/internal/dotenv"
 	"vbot/internal/report"
 	"vbot/internal/secret"
-	"vbot/internal/secrets"
 	"vbot/internal/tty"
 )
 
@@ -48,9 +48,9 @@ func requireTerminal(env *cli.Env) (problems report.Problems) {
 	return problems
 }
 
-// confirmation returns a function that shows what would be done, and asks whether to do it; nil if skip
-// is set. done is a word such as "stored", for the message if the answer is no.
-func confirmation(env *cli.Env, skip bool, done string) secrets.Confirm {
+// confirmation returns a function that shows what would be done and asks whether to do it, or nil with skip.
+// done is a word such as "stored", for the message if the answer is no.
+func confirmation(env *cli.Env, skip bool, done string) cloudcmd.Confirm {
 	if skip {
 		return nil
 	}
@@ -62,8 +62,8 @@ func confirmation(env *cli.Env, skip bool, done string) secrets.Confirm {
 	}
 }
 
-// mustConfirm asks for confirmation; the default is no. It fails unless the answer is yes: then
-// nothing was done, where done is a word such as "deleted".
+// mustConfirm asks for confirmation; the default is no. It fails unless the answer is yes. done is a word
+// such as "deleted", for the message that nothing was.
 func mustConfirm(ctx context.Context, env *cli.Env, question, done string) error {
 	yes, err := env.Terminal().Confirm(ctx, question, false)
 	if err == nil && !yes {
@@ -80,8 +80,8 @@ func cancelled(err error, done string) error {
 	return err
 }
 
-// readSecret asks for a secret without showing it. stdin must be a terminal, whose mode is always
-// restored. See tty.Terminal.Hidden for lines and isLast.
+// readSecret asks for a secret without showing it. stdin must be a terminal, whose mode is always restored.
+// lines and isLast are those of tty.Terminal.Hidden.
 func readSecret(
 	ctx context.Context, env *cli.Env, question string, lines bool, isLast func(typed string) bool,
 ) (secret.Value, error) {
@@ -97,8 +97,8 @@ func readSecret(
 	return secret.New(typed), cancelled(err, "stored")
 }
 
-// nothingFollows is for a question that is the last one, whatever is typed.
-func nothingFollows(string) bool { return true }
+// isLastAnswer is for readSecret: no question follows, whatever is typed.
+func isLastAnswer(string) bool { return true }
 
 // askToken asks for a token, or reads it from stdin.
 func askToken(ctx context.Context, env *cli.Env) (secret.Value, error) {
@@ -106,7 +106,7 @@ func askToken(ctx context.Context, env *cli.Env) (secret.Value, error) {
 		return secretFromStdin(ctx, env, "token", false)
 	}
 	env.Note("Paste a personal access token or a private API key from the Pipecat Cloud dashboard.")
-	return readSecret(ctx, env, "Token (hidden):", false, nothingFollows)
+	return readSecret(ctx, env, "Token (hidden):", false, isLastAnswer)
 }
 
 // chooseOrganization asks which organization to use.
@@ -141,8 +141,8 @@ func (q *valueQuestions) fill(ctx context.Context, pairs []secret.Pair) error {
 			return err
 		}
 		pairs[i].Value = value
-		if fault := dotenv.ValueFault(value, false); fault != "" {
-			problems.Add(p.Field(), p.Field(), "%s", fault)
+		if err := dotenv.CheckValue(value, false); err != nil {
+			problems.Add(p.Field(), p.Field(), "%v", err)
 		}
 	}
 	return problems.Err()
@@ -151,10 +151,10 @@ func (q *valueQuestions) fill(ctx context.Context, pairs []secret.Pair) error {
 // value asks for the value of a pair until it is accepted.
 func (q *valueQuestions) value(ctx context.Context, p secret.Pair, isLast bool) (secret.Value, error) {
 	question := p.Key + " for " + q.set + " (hidden):"
-	endsInput := func(typed string) bool { return isLast || secrets.IsPEM(typed) }
+	endsInput := func(typed string) bool { return isLast || cloudcmd.IsPEM(typed) }
 	for {
 		value, err := readSecret(ctx, q.env, question, false, endsInput)
-		if errors.Is(err, tty.ErrLines) || secrets.IsPEM(value.Reveal()) {
+		if errors.Is(err, tty.ErrLines) || cloudcmd.IsPEM(value.Reveal()) {
 			return value, report.One(report.InvalidConfig, p.Field(), p.Field(),
 				"a value of several lines cannot be typed; use --value-file KEY=PATH")
 		}
@@ -177,18 +177,18 @@ func (q *valueQuestions) accept(
 		q.env.Note("%s is empty; enter it again, or press Ctrl-C", p.Key)
 		return p.Value, true, nil
 	}
-	suspicion := secrets.Suspect(p, q.isServiceKey)
-	if suspicion.Looks == "" {
+	mistake := cloudcmd.FindMistake(p, q.isServiceKey)
+	if mistake.Description == "" {
 		return p.Value, false, nil
 	}
-	said := p.Key + ": the value " + suspicion.Looks
-	if suspicion.Better.Empty() {
-		again, err = q.env.Terminal().Confirm(ctx, said+"; enter it again?", true)
+	message := p.Key + ": the value " + mistake.Description
+	if mistake.Fixed.Empty() {
+		again, err = q.env.Terminal().Confirm(ctx, message+"; enter it again?", true)
 		return p.Value, again, err
 	}
-	without, err := q.env.Terminal().Confirm(ctx, said+"; store it without them?", true)
-	if without {
-		return suspicion.Better, false, err
+	isFixed, err := q.env.Terminal().Confirm(ctx, message+"; store it without them?", true)
+	if isFixed {
+		return mistake.Fixed, false, err
 	}
 	return p.Value, false, err
 }
@@ -196,16 +196,19 @@ func (q *valueQuestions) accept(
 // maxSecret is the maximum size of a secret on stdin, in bytes.
 const maxSecret = 64 << 10
 
-// secretFromStdin reads a secret from stdin: one line or, with lines, everything. It drops the line
-// end at the end. field is its name in problems.
+// secretFromStdin reads a secret from stdin: one line or, with lines, everything. It drops the line end at
+// the end. field is its name in problems.
 func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool) (secret.Value, error) {
-	fail := func(message string) (secret.Value, error) {
-		f := report.One(report.Usage, field, field, "%s", message)
-		f.Problems[0].Missing = strings.HasPrefix(message, "missing")
-		return secret.Value{}, f
+	fail := func(message string) *report.Failure {
+		return report.One(report.Usage, field, field, "%s", message)
+	}
+	missing := func(message string) *report.Failure {
+		f := fail(message)
+		f.Problems[0].Missing = true
+		return f
 	}
 	if stdinEchoes(env) {
-		return fail("missing, and vbot cannot ask for it; pass it on stdin")
+		return secret.Value{}, missing("missing, and vbot cannot ask for it; pass it on stdin")
 	}
 	data, err := env.ReadAll(ctx, "-", maxSecret)
 	if f, ok := errors.AsType[*report.Failure](err); ok {
@@ -217,11 +220,11 @@ func secretFromStdin(ctx context.Context, env *cli.Env, field string, lines bool
 	}
 	switch {
 	case err != nil:
-		return fail("stdin: " + err.Error())
+		return secret.Value{}, fail("stdin: " + err.Error())
 	case text == "":
-		return fail("missing: stdin is empty")
+		return secret.Value{}, missing("missing: stdin is empty")
 	case !lines && strings.ContainsAny(text, "\r\n"):
-		return fail("expected one line on stdin, but there are several")
+		return secret.Value{}, fail("expected one line on stdin, but there are several")
 	}
 	return secret.New(text), nil
 }

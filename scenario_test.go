@@ -31,9 +31,9 @@ func TestScenarios(t *testing.T) {
 		name := filepath.Base(file)
 		t.Run(strings.TrimSuffix(name, ".txt"), func(t *testing.T) {
 			t.Parallel()
-			played, faults := playScenario(t, document(t, file), updating())
+			played, errs := playScenario(t, document(t, file), updating())
 			golden(t, "scenarios/"+name, []byte(played))
-			for _, fault := range faults {
+			for _, fault := range errs {
 				t.Error(fault)
 			}
 		})
@@ -43,17 +43,17 @@ func TestScenarios(t *testing.T) {
 // A scenario is what the commands of a file run in.
 type scenario struct {
 	t      testing.TB
-	dir    string             // where its commands run
-	api    *cloudtest.Standin // nil before the first line `api:`
-	env    []string           // by which vbot finds the API, signed in
-	update bool               // see playScenario
-	faults []string           // what is wrong even with -update
+	dir    string          // where its commands run
+	api    *cloudtest.Fake // nil before the first line `api:`
+	env    []string        // by which vbot finds the API, signed in
+	update bool            // see playScenario
+	errs   []string        // what is wrong even with -update
 }
 
 // playScenario runs the commands of a scenario, and returns its text with what they do now. Faults are what
 // is wrong even with -update: a secret that was printed and, if update is true, an exit code or a list of
 // requests that differs from the recorded one.
-func playScenario(t testing.TB, text string, update bool) (played string, faults []string) {
+func playScenario(t testing.TB, text string, update bool) (played string, errs []string) {
 	t.Helper()
 	steps, inputs, err := parseScenario(text)
 	if err != nil {
@@ -81,7 +81,7 @@ func playScenario(t testing.TB, text string, update bool) (played string, faults
 			t.Fatalf("%q is not a comment, a setting or a command", step.line)
 		}
 	}
-	return played + inputs, s.faults
+	return played + inputs, s.errs
 }
 
 // A scenarioStep is a line of a scenario. If it is a command, recorded is what an earlier run recorded of it,
@@ -130,7 +130,7 @@ func inputFiles(text string) map[string]string {
 func (s *scenario) set(setting string, words []string) error {
 	if setting == "api" {
 		s.api = cloudtest.New(s.t, "vbot/"+version)
-		s.api.Anything = true // the scenario has the requests
+		s.api.AnyRequest = true // the scenario has the requests
 		s.env = s.api.Env()
 		for _, word := range words {
 			fill, ok := apis[word]
@@ -146,7 +146,7 @@ func (s *scenario) set(setting string, words []string) error {
 	}
 	switch {
 	case setting == "keep" && len(words) >= 3:
-		s.api.Keep(words[0], words[1], words[2], words[3:]...)
+		s.api.Put(words[0], words[1], words[2], words[3:]...)
 	case setting == "status" && len(words) > 0:
 		s.api.Statuses = words
 	case setting == "fault" && len(words) >= 2:
@@ -163,7 +163,7 @@ func (s *scenario) set(setting string, words []string) error {
 		if err != nil {
 			return err
 		}
-		s.api.Misbehave(method, cloudtest.Times(times, fault)...)
+		s.api.FailNext(method, cloudtest.Repeat(times, fault)...)
 	default:
 		return errors.New("it is none of `api: CONTENT...`, `keep: SET REGION STATUS KEY...`, " +
 			"`status: STATUS...` and `fault: METHOD [Nx] FAULT`")
@@ -176,19 +176,19 @@ func (s *scenario) fault(words []string) (cloudtest.Fault, error) {
 	api := s.api
 	switch strings.Join(words, " ") {
 	case "right":
-		return cloudtest.Right, nil
+		return cloudtest.Succeed, nil
 	case "drop":
 		return cloudtest.Drop, nil
 	case "lose-answer":
-		return cloudtest.LoseAnswer, nil
+		return cloudtest.LoseResponse, nil
 	case "done-before":
 		return func(_ http.ResponseWriter, r *http.Request, body []byte, serve func()) {
-			api.Answer(httptest.NewRecorder(), r, body)
+			api.Respond(httptest.NewRecorder(), r, body)
 			serve()
 		}, nil
 	}
 	if len(words) == 2 && words[0] == "200" {
-		return cloudtest.With200(words[1]), nil
+		return cloudtest.Respond(words[1]), nil
 	}
 	if len(words) > 2 {
 		if status, err := strconv.Atoi(words[0]); err == nil {
@@ -200,30 +200,30 @@ func (s *scenario) fault(words []string) (cloudtest.Fault, error) {
 }
 
 // apis are what an API holds at first, for a line `api:`.
-var apis = map[string]func(s *cloudtest.Standin){
-	"empty": func(*cloudtest.Standin) {},
+var apis = map[string]func(s *cloudtest.Fake){
+	"empty": func(*cloudtest.Fake) {},
 	// A secret of each kind and state.
-	"many": func(s *cloudtest.Standin) {
-		s.Keep("app-secrets", "us-west", "ready", "API_KEY", "DB_URL")
-		s.Keep("broken", "eu-central", "failed", "A").
+	"many": func(s *cloudtest.Fake) {
+		s.Put("app-secrets", "us-west", "ready", "API_KEY", "DB_URL")
+		s.Put("broken", "eu-central", "failed", "A").
 			Message = "Provisioning failed.\n\x1b[2JRe-create the secret."
-		s.Keep("hub", "us-west", "ready").Kind = cloud.TypeImagePull
-		s.Keep("cluster", "pce-acme", "unknown").Source = "referenced"
-		s.Keep("ours", "us-west", "ready", "A").Source = "managed"
-		s.Keep("bare", "", "")
-		s.Keep("forged  secret_set", "us-west", "ready")
-		s.Keep("new-kind", "us-west", "paused").Kind = "certificate"
+		s.Put("hub", "us-west", "ready").Kind = cloud.TypeImagePull
+		s.Put("cluster", "pce-acme", "unknown").Source = "referenced"
+		s.Put("ours", "us-west", "ready", "A").Source = "managed"
+		s.Put("bare", "", "")
+		s.Put("forged  secret_set", "us-west", "ready")
+		s.Put("new-kind", "us-west", "paused").Kind = "certificate"
 	},
 	// It accepts one key in a request.
-	"one-key": func(s *cloudtest.Standin) { s.NoBulk = true },
+	"one-key": func(s *cloudtest.Fake) { s.NoBulk = true },
 	// Kubernetes Secrets to register.
-	"cluster": func(s *cloudtest.Standin) {
+	"cluster": func(s *cloudtest.Fake) {
 		s.Cluster = map[string]string{
 			"team.keys": cloud.TypeSet,
 			"registry":  cloud.TypeImagePull,
 			"taken":     cloud.TypeSet,
 		}
-		s.Keep("taken", "us-west", "ready", "A")
+		s.Put("taken", "us-west", "ready", "A")
 	},
 }
 
@@ -243,7 +243,7 @@ func (s *scenario) run(step scenarioStep) string {
 	r := in.vbot(s.t, args...)
 	for _, secret := range neverPrinted {
 		if strings.Contains(r.stdout+r.stderr, secret) {
-			s.faults = append(s.faults, fmt.Sprintf("%s: the secret %s was printed", step.line, secret))
+			s.errs = append(s.errs, fmt.Sprintf("%s: the secret %s was printed", step.line, secret))
 		}
 	}
 	requests := ""
@@ -252,7 +252,7 @@ func (s *scenario) run(step scenarioStep) string {
 	}
 	exit := fmt.Sprintf("--- exit %d\n", r.code)
 	if s.update && step.recorded != "" && !step.has(requests, exit) {
-		s.faults = append(s.faults, fmt.Sprintf("%s: the exit code is %d, and the requests are %q. -update "+
+		s.errs = append(s.errs, fmt.Sprintf("%s: the exit code is %d, and the requests are %q. -update "+
 			"changes neither: if they are right, delete what is recorded of this command, and update again",
 			step.line, r.code, requests))
 		return step.recorded
@@ -458,16 +458,16 @@ func TestScenarioForm(t *testing.T) {
 		strings.Replace(exampleScenario, "'A=a b'", "A=hunter2 hunter2=1", 1): "hunter2 was printed",
 		strings.Replace(exampleScenario, "stored app", "stored another", 1):   "",
 	} {
-		played, faults := playScenario(t, text, true)
+		played, errs := playScenario(t, text, true)
 		if fault != "" {
-			if !strings.Contains(strings.Join(faults, "\n"), fault) {
-				t.Errorf("%q instead of %q for\n%s", faults, fault, text)
+			if !strings.Contains(strings.Join(errs, "\n"), fault) {
+				t.Errorf("%q instead of %q for\n%s", errs, fault, text)
 			}
 			continue
 		}
-		if isOther := strings.Contains(text, "another"); len(faults) > 0 ||
+		if isOther := strings.Contains(text, "another"); len(errs) > 0 ||
 			(played == exampleScenario) == isOther {
-			t.Errorf("%q, and\n%s\nbecomes\n%s", faults, text, played)
+			t.Errorf("%q, and\n%s\nbecomes\n%s", errs, text, played)
 		}
 	}
 	for line, want := range map[string][]string{

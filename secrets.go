@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -12,80 +13,87 @@ import (
 
 	"vbot/internal/cli"
 	"vbot/internal/cloud"
+	"vbot/internal/cloudcmd"
 	"vbot/internal/report"
 	"vbot/internal/secret"
-	"vbot/internal/secrets"
 )
 
-// The commands of `vbot cloud`. Each holds a command of package secrets, in which its options are stored,
-// and what only the command line has. Prepare reads the arguments and the files; Run signs in, asks, and
-// runs the command.
+// The commands of `vbot cloud`. For each there is a cli.Command, and a function that registers its options in
+// a command of package cloudcmd and returns its runner.
 
 // maxFile is the maximum size of a file with secrets, in bytes.
 const maxFile = 16 << 20
 
-// An account is the organization in which a command works, and how long it waits for the API.
-type account struct {
+// A cloudRunner runs a command in an organization: it signs in, and finds the organization if that was not
+// given. It calls prepare, ask and run in this order; the first two may be nil.
+type cloudRunner struct {
 	organization string        // "" if --organization was not given
 	timeout      time.Duration // 0 if --timeout was not given
+
+	// prepare takes the arguments and reads files; see cli.Preparer.
+	prepare func(ctx context.Context, env *cli.Env) report.Problems
+	// ask asks for values that were not given, after vbot has signed in and before the first request.
+	ask func(ctx context.Context, env *cli.Env) error
+	// run is the method Run of the command.
+	run func(ctx context.Context, api *cloud.Client) (report.Result, error)
+	// done is a word such as "stored", for the message if a person cancels the command: nothing was stored.
+	// It is "" for a command that only reads.
+	done string
 }
 
-func (a *account) addOptions(f *cli.Flags) {
-	organizationOption(f, "organization (default: the current one)", &a.organization)
-	timeoutOption(f, aboutTimeout, &a.timeout)
+// withAccountOptions registers --organization and --timeout, and returns the runner.
+func (r *cloudRunner) withAccountOptions(f *cli.Flags) cli.Runner {
+	organizationOption(f, "organization (default: the current one)", &r.organization)
+	timeoutOption(f, aboutTimeout, &r.timeout)
+	return r
 }
 
-// signIn returns a client of the API. It sends no request.
-func (a *account) signIn(env *cli.Env) (*cloud.Client, error) {
-	api, err := cloud.SignIn(env.System, a.organization)
-	if err == nil {
-		api.Limit(a.timeout)
+// Prepare implements cli.Preparer.
+func (r *cloudRunner) Prepare(ctx context.Context, env *cli.Env) report.Problems {
+	if r.prepare == nil {
+		return nil
 	}
-	return api, err
+	return r.prepare(ctx, env)
 }
 
-// connect signs in and finds the organization to work in.
-func (a *account) connect(ctx context.Context, env *cli.Env) (*cloud.Client, error) {
-	api, err := a.signIn(env)
+// Run implements cli.Runner.
+func (r *cloudRunner) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
+	api, err := cloud.SignIn(env.System, r.organization)
 	if err != nil {
 		return nil, err
 	}
-	return api, api.FindOrganization(ctx, nil)
-}
-
-// pointer is a pointer to the result of a command.
-type pointer[T any] interface {
-	*T
-	report.Result
-}
-
-// resultOf returns what a command returned. A nil pointer becomes a nil interface.
-func resultOf[T any, P pointer[T]](result P, err error) (report.Result, error) {
-	if result == nil {
+	api.Limit(r.timeout)
+	if r.ask != nil {
+		if err := r.ask(ctx, env); err != nil {
+			return nil, err
+		}
+	}
+	if err := api.FindOrganization(ctx, nil); err != nil {
 		return nil, err
+	}
+	result, err := r.run(ctx, api)
+	if r.done != "" {
+		err = cancelled(err, r.done)
 	}
 	return result, err
 }
 
-// connected connects, and returns what run returns.
-func connected[T any, P pointer[T]](
-	ctx context.Context, env *cli.Env, a *account, run func(context.Context, *cloud.Client) (P, error),
-) (report.Result, error) {
-	api, err := a.connect(ctx, env)
-	if err != nil {
-		return nil, err
+// takeName returns a function for cloudRunner.prepare that stores the first argument in *name.
+func takeName(name *string) func(context.Context, *cli.Env) report.Problems {
+	return func(_ context.Context, env *cli.Env) report.Problems {
+		*name = env.Arg(0)
+		return nil
 	}
-	return resultOf(run(ctx, api))
 }
 
 // Options that several commands have.
 
 func organizationOption(f *cli.Flags, about string, p *string) {
-	f.String("o organization", "ORG", about, p).Check = func(name string) string {
+	f.String("o organization", "ORG", about, p).Check = func(name string) error {
 		if strings.EqualFold(name, "json") { // as with kubectl -o json
-			return "takes the name of an organization; --json prints JSON"
+			return errors.New("takes the name of an organization; --json prints JSON")
 		}
-		return segmentFault(name)
+		return cloud.CheckSegment(name)
 	}
 }
 
@@ -93,44 +101,36 @@ const aboutTimeout = "give up a request, with all its tries, after DURATION (def
 
 // timeoutOption registers --timeout.
 func timeoutOption(f *cli.Flags, about string, limit *time.Duration) {
-	put := func(text string) { *limit, _ = time.ParseDuration(text) } // the check says what is wrong
-	f.Func("timeout", "DURATION", about, put).Check = durationFault("timeout")
+	put := func(text string) { *limit, _ = time.ParseDuration(text) } // Check reports the error
+	f.Func("timeout", "DURATION", about, put).Check = checkDuration("timeout")
 }
 
-// durationFault returns a function that says what is wrong with a duration, or "".
-func durationFault(option string) func(text string) string {
-	return func(text string) string {
+// checkDuration returns a function that checks a duration. option is the name of its option.
+func checkDuration(option string) func(text string) error {
+	return func(text string) error {
 		d, err := time.ParseDuration(text)
 		_, notNumber := strconv.ParseUint(text, 10, 32)
 		switch {
 		case notNumber == nil && text != "0":
-			return "add a unit: --" + option + "=" + text + "s"
+			return fmt.Errorf("add a unit: --%s=%ss", option, text)
 		case err != nil:
-			return "must be a duration such as 90s or 5m"
+			return errors.New("must be a duration such as 90s or 5m")
 		case d <= 0:
-			return "must be longer than 0s"
+			return errors.New("must be longer than 0s")
 		}
-		return ""
+		return nil
 	}
 }
 
 func regionOption(f *cli.Flags, about string, p *string) *cli.Option {
 	o := f.String("r region", "REGION", about, p)
-	o.Check = segmentFault
+	o.Check = cloud.CheckSegment
 	return o
 }
 
-// segmentFault returns what is wrong with a name that becomes a segment of the API's paths, or "".
-func segmentFault(name string) string {
-	if cloud.IsSegment(name) {
-		return ""
-	}
-	return cloud.SegmentRule
-}
-
-// regionOfNew describes --region where a secret is stored.
-func regionOfNew(what string) string {
-	return "region of a new " + what +
+// aboutNewRegion describes --region of a command that stores a secret.
+func aboutNewRegion(noun string) string {
+	return "region of a new " + noun +
 		"; must be the region of the agents that use it (default: the organization's)"
 }
 
@@ -138,7 +138,7 @@ func regionOfNew(what string) string {
 const defaultWait = 2 * time.Minute
 
 // waitOption registers --wait, --wait=DURATION and --wait=false.
-func waitOption(f *cli.Flags, what string, limit *time.Duration) {
+func waitOption(f *cli.Flags, noun string, limit *time.Duration) {
 	recognize := func(word string) string {
 		for _, s := range []string{word, word + "s"} { // also --wait 30
 			if _, err := time.ParseDuration(s); err == nil {
@@ -150,8 +150,8 @@ func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 	f.OptionalValue(cli.OptionalValueFlag{
 		Name:        "wait",
 		Placeholder: "DURATION",
-		About:       "wait until " + what + " is ready, at most DURATION (default: no; without DURATION: 2m)",
-		Fault:       durationFault("wait"),
+		About:       "wait until " + noun + " is ready, at most DURATION (default: no; without DURATION: 2m)",
+		Check:       checkDuration("wait"),
 		Recognize:   recognize,
 		Put: func(s string) (err error) {
 			switch s {
@@ -160,8 +160,8 @@ func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 			case "false":
 				*limit = 0
 			default:
-				if durationFault("wait")(s) != "" {
-					return errors.New("not a time to wait")
+				if err := checkDuration("wait")(s); err != nil {
+					return err
 				}
 				*limit, err = time.ParseDuration(s)
 			}
@@ -170,54 +170,64 @@ func waitOption(f *cli.Flags, what string, limit *time.Duration) {
 	})
 }
 
+// needlessSkipOption registers --skip for a command that never asks, so that a script may always pass it.
+func needlessSkipOption(f *cli.Flags) {
+	ignored := false
+	f.Bool("s skip", "no effect: this command never asks", &ignored)
+}
+
+// dryRunOption registers --dry-run. done is a word such as "stored".
+func dryRunOption(f *cli.Flags, done string, p *bool) {
+	f.Bool("dry-run", "show what would be "+done+"; change nothing", p)
+}
+
 // vbot cloud login, logout and whoami
 
-var loginCommand = cli.Command{Name: "login", New: newLogin, Results: cli.Results{"": secrets.SignIn{}}}
+var loginCommand = cli.Command{
+	Name:    "login",
+	New:     newLogin,
+	Results: cli.Results{"": cloudcmd.LoginResult{}},
+}
 
-type loginRun struct{ login secrets.Login }
+type loginRunner struct{ login cloudcmd.Login }
 
 func newLogin(f *cli.Flags) cli.Runner {
-	r := &loginRun{}
+	r := &loginRunner{}
 	const about = "organization (default: the token's; if the token has several, vbot asks)"
 	organizationOption(f, about, &r.login.Organization)
 	timeoutOption(f, aboutTimeout, &r.login.Timeout)
 	return r
 }
 
-func (r *loginRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
+func (r *loginRunner) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
 	r.login.Token = func(ctx context.Context) (secret.Value, error) { return askToken(ctx, env) }
 	if canAsk(env) {
 		r.login.Choose = func(ctx context.Context, names []string) (string, error) {
 			return chooseOrganization(ctx, env, names)
 		}
 	}
-	return resultOf(r.login.Run(ctx, env.System))
+	return r.login.Run(ctx, env.System)
 }
 
-var logoutCommand = cli.Command{Name: "logout", New: newLogout, Results: cli.Results{"": secrets.SignOut{}}}
+var logoutCommand = cli.Command{
+	Name:    "logout",
+	New:     newLogout,
+	Results: cli.Results{"": cloudcmd.LogoutResult{}},
+}
 
 func newLogout(*cli.Flags) cli.Runner {
-	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) {
-		return resultOf(secrets.Logout(env.System))
-	})
+	return cli.RunnerFunc(func(env *cli.Env) (report.Result, error) { return cloudcmd.Logout(env.System) })
 }
 
-var whoamiCommand = cli.Command{Name: "whoami", New: newWhoami, Results: cli.Results{"": secrets.Identity{}}}
-
-type whoamiRun struct{ account }
+var whoamiCommand = cli.Command{
+	Name:    "whoami",
+	New:     newWhoami,
+	Results: cli.Results{"": cloudcmd.WhoamiResult{}},
+}
 
 func newWhoami(f *cli.Flags) cli.Runner {
-	r := &whoamiRun{}
-	r.account.addOptions(f)
-	return r
-}
-
-func (r *whoamiRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	api, err := r.signIn(env)
-	if err != nil {
-		return nil, err
-	}
-	return resultOf(secrets.Whoami(ctx, api))
+	r := &cloudRunner{run: cloudcmd.Whoami}
+	return r.withAccountOptions(f)
 }
 
 // vbot cloud secrets list
@@ -225,28 +235,25 @@ func (r *whoamiRun) Run(ctx context.Context, env *cli.Env) (report.Result, error
 var listCommand = cli.Command{
 	Name:    "list",
 	New:     newList,
-	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Optional: true, Check: secrets.NameFault}}},
-	Results: cli.Results{"": secrets.Listing{}, "name": secrets.ShownSet{}},
-}
-
-type listRun struct {
-	account
-	list secrets.List
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Optional: true, Check: cloudcmd.CheckName}}},
+	Results: cli.Results{"": cloudcmd.ListResult{}, "name": cloudcmd.ShowResult{}},
 }
 
 func newList(f *cli.Flags) cli.Runner {
-	r := &listRun{}
-	f.Toggle("s sets", "list secret sets only (default: no)", &r.list.SetsOnly)
-	regionOption(f, "list this region only (default: all)", &r.list.Region)
-	r.account.addOptions(f)
-	return r
-}
-
-func (r *listRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	if name := env.Arg(0); name != "" {
-		return connected(ctx, env, &r.account, secrets.Show{Name: name, Region: r.list.Region}.Run)
+	list, show := &cloudcmd.List{}, &cloudcmd.Show{}
+	f.Toggle("s sets", "list secret sets only (default: no)", &list.SetsOnly)
+	regionOption(f, "list this region only (default: all)", &list.Region)
+	r := &cloudRunner{
+		prepare: takeName(&show.Name),
+		run: func(ctx context.Context, api *cloud.Client) (report.Result, error) {
+			if show.Name == "" {
+				return list.Run(ctx, api)
+			}
+			show.Region = list.Region
+			return show.Run(ctx, api)
+		},
 	}
-	return connected(ctx, env, &r.account, r.list.Run)
+	return r.withAccountOptions(f)
 }
 
 // vbot cloud secrets set
@@ -255,15 +262,15 @@ var setCommand = cli.Command{
 	Name: "set",
 	New:  newSet,
 	Args: cli.Args{
-		Named: []cli.Arg{{Name: "name", Check: secrets.NewNameFault}},
+		Named: []cli.Arg{{Name: "name", Check: cloudcmd.CheckNewName}},
 		Rest:  true,
 	},
-	Results: cli.Results{"": secrets.SetResult{}},
+	Results: cli.Results{"": cloudcmd.SetResult{}},
 }
 
-type setRun struct {
-	account
-	set        secrets.Set
+// setOptions are the options of set.
+type setOptions struct {
+	cloudcmd.Set
 	files      []string // "-" is stdin
 	valueFiles []string // KEY=PATH
 	skipEmpty  bool
@@ -271,82 +278,72 @@ type setRun struct {
 }
 
 func newSet(f *cli.Flags) cli.Runner {
-	r := &setRun{}
-	f.List("f file", "FILE", "read pairs from a file; - is stdin; repeatable", &r.files)
-	f.List("value-file", "KEY=PATH", "store a file byte for byte; - is stdin; repeatable", &r.valueFiles)
-	f.Bool("skip-empty", "leave out keys of FILE that have no value", &r.skipEmpty)
-	f.Bool("prune", "remove keys of the set that are neither given nor in FILE", &r.set.Prune)
-	f.Bool("s skip", "store without asking", &r.skip)
-	dryRunOption(f, "stored", &r.set.DryRun)
-	waitOption(f, "the set", &r.set.Wait)
-	regionOption(f, regionOfNew("set"), &r.set.Region)
-	r.account.addOptions(f)
-	return r
+	o := &setOptions{}
+	f.List("f file", "FILE", "read pairs from a file; - is stdin; repeatable", &o.files)
+	f.List("value-file", "KEY=PATH", "store a file byte for byte; - is stdin; repeatable", &o.valueFiles)
+	f.Bool("skip-empty", "leave out keys of FILE that have no value", &o.skipEmpty)
+	f.Bool("prune", "remove keys of the set that are neither given nor in FILE", &o.Prune)
+	f.Bool("s skip", "store without asking", &o.skip)
+	dryRunOption(f, "stored", &o.DryRun)
+	waitOption(f, "the set", &o.Wait)
+	regionOption(f, aboutNewRegion("set"), &o.Region)
+	r := &cloudRunner{prepare: o.prepare, ask: o.ask, run: o.Run, done: "stored"}
+	return r.withAccountOptions(f)
 }
 
-// Prepare reads the pairs from the arguments and the files.
-func (r *setRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
+// prepare reads the pairs from the arguments and the files.
+func (o *setOptions) prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
+	o.Name = env.Arg(0)
+	o.Confirm = confirmation(env, o.skip || o.DryRun, "stored")
 	words := env.Args[min(1, len(env.Args)):]
-	isEmpty := len(words)+len(r.files)+len(r.valueFiles) == 0 && len(env.Args) > 0
-	if !r.skip && !r.set.DryRun && !isEmpty {
+	isEmpty := len(words)+len(o.files)+len(o.valueFiles) == 0 && len(env.Args) > 0
+	if o.Confirm != nil && !isEmpty {
 		problems = requireTerminal(env)
 	}
-	pairs := &r.set.Pairs
-	pairs.MayAsk = r.set.DryRun || canAsk(env)
-	pairs.IsFile = func(word string) bool {
+	o.Pairs.MayAsk = o.DryRun || canAsk(env)
+	o.Pairs.IsFile = func(word string) bool {
 		info, err := os.Stat(env.Path(word))
 		return err == nil && !info.IsDir()
 	}
-	for _, name := range r.files {
-		problems = append(problems, addPairsFile(ctx, env, pairs, name, r.skipEmpty)...)
-		noteReaders(env, "file", name)
+	for _, name := range o.files {
+		problems = append(problems, addPairsFile(ctx, env, &o.Pairs, name, o.skipEmpty)...)
+		warnIfReadable(env, "file", name)
 	}
-	if r.skipEmpty && r.files == nil {
+	if o.skipEmpty && o.files == nil {
 		problems.Add("skip-empty", "--skip-empty", "needs --file").Usage = true
 	}
-	problems = append(problems, pairs.AddArguments(words)...)
-	for _, arg := range r.valueFiles {
-		problems = append(problems, addValueFile(ctx, env, pairs, arg)...)
+	problems = append(problems, o.Pairs.AddArguments(words)...)
+	for _, arg := range o.valueFiles {
+		problems = append(problems, addValueFile(ctx, env, &o.Pairs, arg)...)
 		_, path, _ := strings.Cut(arg, "=")
-		noteReaders(env, "value-file", path)
+		warnIfReadable(env, "value-file", path)
 	}
 	if isEmpty {
 		const nothing = "nothing to store: pass KEY, KEY=VALUE or --file"
 		problems.Add("secrets", "", nothing).Usage = true
 	}
-	return append(problems, pairs.Finish()...)
+	return append(problems, o.Pairs.Finish()...)
 }
 
-func (r *setRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.set.Name = env.Arg(0)
-	r.set.Confirm = confirmation(env, r.skip || r.set.DryRun, "stored")
+// ask warns about the values that were given, and asks for the others.
+func (o *setOptions) ask(ctx context.Context, env *cli.Env) error {
 	isServiceKey := serviceKeys()
-	for _, w := range r.set.Pairs.Warnings(isServiceKey) {
+	for _, w := range o.Pairs.Warnings(isServiceKey) {
 		env.Warn(w.Field, w.Field, "%s", w.Message)
 	}
-	if len(r.set.Pairs.LeftOut) > 0 {
-		env.Note("left out keys without a value: %s", strings.Join(r.set.Pairs.LeftOut, ", "))
+	if len(o.Pairs.LeftOut) > 0 {
+		env.Note("left out keys without a value: %s", strings.Join(o.Pairs.LeftOut, ", "))
 	}
-	api, err := r.signIn(env)
-	if err != nil {
-		return nil, err
+	if o.DryRun { // it shows only keys
+		return nil
 	}
-	if !r.set.DryRun { // a dry run shows only names
-		ask := valueQuestions{env: env, set: r.set.Name, isServiceKey: isServiceKey, isLast: r.skip}
-		if err := ask.fill(ctx, r.set.Pairs.List); err != nil {
-			return nil, err
-		}
-	}
-	if err := api.FindOrganization(ctx, nil); err != nil {
-		return nil, err
-	}
-	result, err := r.set.Run(ctx, api)
-	return resultOf(result, cancelled(err, "stored"))
+	questions := valueQuestions{env: env, set: o.Name, isServiceKey: isServiceKey, isLast: o.skip}
+	return questions.fill(ctx, o.Pairs.List)
 }
 
-// noteReaders says so if every user of the machine can read the file of the option. All files are executable
-// where modes mean nothing, such as on Windows' drives in WSL.
-func noteReaders(env *cli.Env, option, name string) {
+// warnIfReadable warns if every user of the machine can read the file of the option. Where modes mean
+// nothing, such as on the drives of Windows in WSL, all files are executable.
+func warnIfReadable(env *cli.Env, option, name string) {
 	path, err := env.Expand(name)
 	if name == "-" || err != nil || runtime.GOOS == "windows" {
 		return
@@ -361,7 +358,7 @@ func noteReaders(env *cli.Env, option, name string) {
 // addPairsFile adds the pairs of a file; "-" is stdin. With allowBlank, a key without a value is not a
 // problem.
 func addPairsFile(
-	ctx context.Context, env *cli.Env, pairs *secrets.Pairs, name string, allowBlank bool,
+	ctx context.Context, env *cli.Env, pairs *cloudcmd.Pairs, name string, allowBlank bool,
 ) (problems report.Problems) {
 	if name == "-" && stdinEchoes(env) {
 		problems.Add("file", "--file", "stdin is a terminal, which would show the values; "+
@@ -379,7 +376,7 @@ func addPairsFile(
 // addValueFile adds the pair of a --value-file. By mistake, the text after the = may be a secret
 // value, so messages do not repeat it.
 func addValueFile(
-	ctx context.Context, env *cli.Env, pairs *secrets.Pairs, arg string,
+	ctx context.Context, env *cli.Env, pairs *cloudcmd.Pairs, arg string,
 ) (problems report.Problems) {
 	key, path, ok := strings.Cut(arg, "=")
 	if !ok || !secret.IsKey(key) || path == "" {
@@ -399,37 +396,28 @@ func addValueFile(
 var checkCommand = cli.Command{
 	Name:    "check",
 	New:     newCheck,
-	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.NameFault}}},
-	Results: cli.Results{"": secrets.Comparison{}},
-}
-
-type checkRun struct {
-	account
-	check secrets.Check
-	files []string // "-" is stdin
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: cloudcmd.CheckName}}},
+	Results: cli.Results{"": cloudcmd.CheckResult{}},
 }
 
 func newCheck(f *cli.Flags) cli.Runner {
-	r := &checkRun{}
+	check := &cloudcmd.Check{}
+	var files []string // "-" is stdin
 	const aboutFile = "file with the keys, such as .env; - is stdin; repeatable"
-	f.List("f file", "FILE", aboutFile, &r.files).Required = true
-	f.Bool("skip-empty", "leave out keys without a value, as set does", &r.check.SkipEmpty)
-	f.Bool("exact", "fail for extra keys, too", &r.check.Exact)
-	r.account.addOptions(f)
-	return r
-}
-
-// Prepare reads the keys from the files.
-func (r *checkRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
-	for _, name := range r.files {
-		problems = append(problems, addPairsFile(ctx, env, &r.check.Pairs, name, true)...)
+	f.List("f file", "FILE", aboutFile, &files).Required = true
+	f.Bool("skip-empty", "leave out keys without a value, as set does", &check.SkipEmpty)
+	f.Bool("exact", "fail for extra keys, too", &check.Exact)
+	r := &cloudRunner{
+		prepare: func(ctx context.Context, env *cli.Env) (problems report.Problems) {
+			check.Name = env.Arg(0)
+			for _, name := range files {
+				problems = append(problems, addPairsFile(ctx, env, &check.Pairs, name, true)...)
+			}
+			return problems
+		},
+		run: check.Run,
 	}
-	return problems
-}
-
-func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.check.Name = env.Arg(0)
-	return connected(ctx, env, &r.account, r.check.Run)
+	return r.withAccountOptions(f)
 }
 
 // vbot cloud secrets wait
@@ -437,25 +425,16 @@ func (r *checkRun) Run(ctx context.Context, env *cli.Env) (report.Result, error)
 var waitCommand = cli.Command{
 	Name:    "wait",
 	New:     newWait,
-	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.NameFault}}},
-	Results: cli.Results{"": secrets.WaitResult{}},
-}
-
-type waitRun struct {
-	account
-	wait secrets.Wait
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: cloudcmd.CheckName}}},
+	Results: cli.Results{"": cloudcmd.WaitResult{}},
 }
 
 func newWait(f *cli.Flags) cli.Runner {
-	r := &waitRun{wait: secrets.Wait{Limit: defaultWait}}
+	wait := &cloudcmd.Wait{Limit: defaultWait}
+	r := &cloudRunner{prepare: takeName(&wait.Name), run: wait.Run}
 	organizationOption(f, "organization (default: the current one)", &r.organization)
-	timeoutOption(f, "wait at most DURATION (default: 2m)", &r.wait.Limit)
+	timeoutOption(f, "wait at most DURATION (default: 2m)", &wait.Limit)
 	return r
-}
-
-func (r *waitRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.wait.Name = env.Arg(0)
-	return connected(ctx, env, &r.account, r.wait.Run)
 }
 
 // vbot cloud secrets unset and delete
@@ -464,70 +443,56 @@ var unsetCommand = cli.Command{
 	Name: "unset",
 	New:  newUnset,
 	Args: cli.Args{Named: []cli.Arg{
-		{Name: "name", Check: secrets.NameFault},
-		{Name: "key", Check: secrets.KeyFault, Repeated: true},
+		{Name: "name", Check: cloudcmd.CheckName},
+		{Name: "key", Check: cloudcmd.CheckKey, Repeated: true},
 	}},
-	Results: cli.Results{"": secrets.Removal{}},
+	Results: cli.Results{"": cloudcmd.RemoveResult{}},
 }
 
 var deleteCommand = cli.Command{
 	Name:    "delete",
 	New:     newDelete,
-	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.NameFault, Repeated: true}}},
-	Results: cli.Results{"": secrets.Removal{}},
-}
-
-type removeRun struct {
-	account
-	remove  secrets.Remove
-	hasKeys bool   // the arguments after the first one are keys
-	done    string // "removed" or "deleted"
-	skip    bool   // do not ask
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: cloudcmd.CheckName, Repeated: true}}},
+	Results: cli.Results{"": cloudcmd.RemoveResult{}},
 }
 
 func newUnset(f *cli.Flags) cli.Runner {
-	r := &removeRun{hasKeys: true, done: "removed"}
-	r.addOptions(f, "remove without asking")
-	return r
+	remove := &cloudcmd.Remove{}
+	return newRemove(f, remove, "removed", "remove without asking", func(args []string) {
+		remove.Names, remove.Keys = args[:1], args[1:]
+	})
 }
 
 func newDelete(f *cli.Flags) cli.Runner {
-	r := &removeRun{done: "deleted"}
-	r.addOptions(f, "delete without asking; this cannot be undone")
-	return r
+	remove := &cloudcmd.Remove{}
+	const aboutSkip = "delete without asking; this cannot be undone"
+	return newRemove(f, remove, "deleted", aboutSkip, func(args []string) { remove.Names = args })
 }
 
-func (r *removeRun) addOptions(f *cli.Flags, aboutSkip string) {
-	f.Bool("s skip", aboutSkip, &r.skip)
-	f.Bool("if-exists", "succeed even if there is nothing to remove", &r.remove.IfExists)
-	dryRunOption(f, r.done, &r.remove.DryRun)
-	r.account.addOptions(f)
-}
-
-// dryRunOption registers --dry-run. done is a word such as "stored".
-func dryRunOption(f *cli.Flags, done string, p *bool) {
-	f.Bool("dry-run", "show what would be "+done+"; change nothing", p)
-}
-
-func (r *removeRun) Prepare(_ context.Context, env *cli.Env) report.Problems {
-	if r.skip || r.remove.DryRun {
-		return nil
+// newRemove returns the runner of unset and delete. take stores the arguments in remove.
+func newRemove(
+	f *cli.Flags, remove *cloudcmd.Remove, done, aboutSkip string, take func(args []string),
+) cli.Runner {
+	skip := false
+	f.Bool("s skip", aboutSkip, &skip)
+	f.Bool("if-exists", "succeed even if there is nothing to remove", &remove.IfExists)
+	dryRunOption(f, done, &remove.DryRun)
+	r := &cloudRunner{
+		prepare: func(_ context.Context, env *cli.Env) report.Problems {
+			if len(env.Args) > 0 {
+				take(env.Args)
+			}
+			remove.Again = env.Command + " --if-exists" + report.ShellWords(env.Typed)
+			remove.Confirm = confirmation(env, skip || remove.DryRun, done)
+			if remove.Confirm == nil {
+				return nil
+			}
+			return requireTerminal(env)
+		},
+		run:  remove.Run,
+		done: done,
 	}
-	return requireTerminal(env)
-}
-
-func (r *removeRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.remove.Names = env.Args
-	if r.hasKeys {
-		r.remove.Names, r.remove.Keys = env.Args[:1], env.Args[1:]
-	}
-	r.remove.Confirm = confirmation(env, r.skip, r.done)
-	api, err := r.connect(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	result, err := r.remove.Run(ctx, api)
-	return resultOf(result, cancelled(err, r.done))
+	return r.withAccountOptions(f)
 }
 
 // vbot cloud secrets reference
@@ -535,148 +500,123 @@ func (r *removeRun) Run(ctx context.Context, env *cli.Env) (report.Result, error
 var referenceCommand = cli.Command{
 	Name:    "reference",
 	New:     newReference,
-	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: secrets.ReferenceNameFault}}},
-	Results: cli.Results{"": secrets.Reference{}},
-}
-
-type referenceRun struct {
-	account
-	register secrets.Register
+	Args:    cli.Args{Named: []cli.Arg{{Name: "name", Check: cloudcmd.CheckReferenceName}}},
+	Results: cli.Results{"": cloudcmd.ReferenceResult{}},
 }
 
 func newReference(f *cli.Flags) cli.Runner {
-	r := &referenceRun{}
-	regionOption(f, "self-hosted region of the Secret", &r.register.Region).Required = true
-	dryRunOption(f, "registered", &r.register.DryRun)
-	r.account.addOptions(f)
-	return r
-}
-
-func (r *referenceRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.register.Name = env.Arg(0)
-	api, err := r.connect(ctx, env)
-	if err != nil {
-		return nil, err
-	}
-	result, err := r.register.Run(ctx, api)
-	return resultOf(result, cancelled(err, "registered"))
+	reference := &cloudcmd.Reference{}
+	regionOption(f, "self-hosted region of the Secret", &reference.Region).Required = true
+	needlessSkipOption(f)
+	dryRunOption(f, "registered", &reference.DryRun)
+	r := &cloudRunner{prepare: takeName(&reference.Name), run: reference.Run, done: "registered"}
+	return r.withAccountOptions(f)
 }
 
 // vbot cloud secrets image-pull-secret
 
 var imagePullCommand = cli.Command{
 	Name: "image-pull-secret",
-	New:  newImagePull,
+	New:  newPullSecret,
 	Args: cli.Args{Named: []cli.Arg{
-		{Name: "name", Check: secrets.NewNameFault},
-		{Name: "host", Check: secrets.RegistryFault},
+		{Name: "name", Check: cloudcmd.CheckNewName},
+		{Name: "host", Check: cloudcmd.CheckHost},
 		{Name: "credentials", Optional: true},
 	}},
-	Results: cli.Results{"": secrets.PullSecret{}},
+	Results: cli.Results{"": cloudcmd.PullSecretResult{}},
 }
 
-type imagePullRun struct {
-	account
-	store     secrets.StorePullSecret
-	fromStdin bool // the login is
+// pullSecretOptions are the options of image-pull-secret.
+type pullSecretOptions struct {
+	cloudcmd.PullSecret
+	fromStdin bool // the credentials are
 }
 
-func newImagePull(f *cli.Flags) cli.Runner {
-	r := &imagePullRun{}
-	r.store.Encode = true
+func newPullSecret(f *cli.Flags) cli.Runner {
+	o := &pullSecretOptions{}
+	o.Encode = true
 	const aboutEncode = "encode USER:PASSWORD in base64 (default: yes); --no-encode sends it unchanged"
-	f.Toggle("encode", aboutEncode, &r.store.Encode)
-	dryRunOption(f, "stored", &r.store.DryRun)
-	waitOption(f, "the secret", &r.store.Wait)
-	regionOption(f, regionOfNew("secret"), &r.store.Region)
-	r.account.addOptions(f)
-	return r
+	f.Toggle("encode", aboutEncode, &o.Encode)
+	needlessSkipOption(f)
+	dryRunOption(f, "stored", &o.DryRun)
+	waitOption(f, "the secret", &o.Wait)
+	regionOption(f, aboutNewRegion("secret"), &o.Region)
+	r := &cloudRunner{prepare: o.prepare, ask: o.ask, run: o.Run, done: "stored"}
+	return r.withAccountOptions(f)
 }
 
-// Prepare reads the login from the arguments or from stdin. It stays empty if vbot has to ask for it.
-func (r *imagePullRun) Prepare(ctx context.Context, env *cli.Env) (problems report.Problems) {
+// prepare takes the credentials from the arguments or from stdin. They stay empty if vbot has to ask for
+// them.
+func (o *pullSecretOptions) prepare(ctx context.Context, env *cli.Env) report.Problems {
+	o.Name = env.Arg(0)
 	host := env.Arg(1)
-	if host != "" && secrets.RegistryFault(host) == "" {
-		if note := secrets.HostNote(host); note != "" {
-			env.Warn("host", "", "%s", note)
+	o.Host = cloudcmd.RegistryURL(host)
+	if host != "" && cloudcmd.CheckHost(host) == nil {
+		if warning := cloudcmd.HostWarning(host); warning != "" {
+			env.Warn("host", "", "%s", warning)
 		}
 	}
 	switch {
 	case len(env.Args) > 2:
-		r.store.Login = secret.New(env.Args[2])
+		o.Credentials = secret.New(env.Args[2])
 	case host != "" && !canAsk(env): // without a host there is nothing to read
-		login, err := secretFromStdin(ctx, env, "credentials", true)
+		credentials, err := secretFromStdin(ctx, env, "credentials", true)
 		if err != nil {
-			problems = report.As(err).Problems
+			problems := report.As(err).Problems
 			isMissing := func(p report.Problem) bool { return p.Missing }
-			if r.store.DryRun && slices.ContainsFunc(problems, isMissing) {
-				return nil // a dry run needs no login, but checks one
+			if o.DryRun && slices.ContainsFunc(problems, isMissing) {
+				return nil // a dry run needs no credentials, but checks them
 			}
 			return problems
 		}
-		r.store.Login = login
-		r.fromStdin = true
+		o.Credentials = credentials
+		o.fromStdin = true
 	}
-	if !r.store.Login.Empty() {
-		problems = r.checkLogin()
-	}
-	return problems
-}
-
-// checkLogin returns what is wrong with the login.
-func (r *imagePullRun) checkLogin() (problems report.Problems) {
-	fault := secrets.LoginFault(r.store.Login, r.store.Encode)
-	if fault == "" {
+	if o.Credentials.Empty() {
 		return nil
 	}
-	p := problems.Add("credentials", "CREDENTIALS", "%s", fault)
-	if r.fromStdin {
+	return o.checkCredentials()
+}
+
+// checkCredentials returns the problems with the credentials.
+func (o *pullSecretOptions) checkCredentials() (problems report.Problems) {
+	err := cloudcmd.CheckCredentials(o.Credentials, o.Encode)
+	if err == nil {
+		return nil
+	}
+	p := problems.Add("credentials", "CREDENTIALS", "%v", err)
+	if o.fromStdin {
 		p.Where = "stdin"
 		p.Hint = "if stdin is from Docker's config.json: a credential helper may have the login instead"
 	}
 	return problems
 }
 
-func (r *imagePullRun) Run(ctx context.Context, env *cli.Env) (report.Result, error) {
-	r.store.Name = env.Arg(0)
-	r.store.Host = secrets.RegistryURL(env.Arg(1))
-	api, err := r.signIn(env)
-	if err != nil {
-		return nil, err
+// ask asks for the credentials if they were not given: for USER:PASSWORD, and then for the password if only a
+// user was entered.
+func (o *pullSecretOptions) ask(ctx context.Context, env *cli.Env) error {
+	if !o.Credentials.Empty() || o.DryRun {
+		return nil
 	}
-	if r.store.Login.Empty() && !r.store.DryRun {
-		if err := r.askLogin(ctx, env); err != nil {
-			return nil, err
-		}
+	question := "USER:PASSWORD for " + o.Host + " (hidden):"
+	if !o.Encode {
+		question = "Encoded credentials for " + o.Host + " (hidden):"
 	}
-	if err := api.FindOrganization(ctx, nil); err != nil {
-		return nil, err
-	}
-	result, err := r.store.Run(ctx, api)
-	return resultOf(result, cancelled(err, "stored"))
-}
-
-// askLogin asks for the login, then for the password if only a user was entered.
-func (r *imagePullRun) askLogin(ctx context.Context, env *cli.Env) error {
-	question := "USER:PASSWORD for " + r.store.Host + " (hidden):"
-	if !r.store.Encode {
-		question = "Encoded credentials for " + r.store.Host + " (hidden):"
-	}
-	isWhole := func(typed string) bool { return !r.store.Encode || strings.Contains(typed, ":") }
-	login, err := readSecret(ctx, env, question, true, isWhole)
+	isComplete := func(typed string) bool { return !o.Encode || strings.Contains(typed, ":") }
+	credentials, err := readSecret(ctx, env, question, true, isComplete)
 	if err != nil {
 		return err
 	}
-	if login.Empty() {
+	if credentials.Empty() {
 		return report.One(report.Usage, "credentials", "CREDENTIALS", "missing")
 	}
-	if !isWhole(login.Reveal()) {
-		password, err := readSecret(ctx, env, "Password for that user (hidden):", true, nothingFollows)
+	if !isComplete(credentials.Reveal()) {
+		password, err := readSecret(ctx, env, "Password for that user (hidden):", true, isLastAnswer)
 		if err != nil {
 			return err
 		}
-		login = secret.New(login.Reveal() + ":" + password.Reveal())
+		credentials = secret.New(credentials.Reveal() + ":" + password.Reveal())
 	}
-	r.store.Login = login
-	return r.checkLogin().Err()
+	o.Credentials = credentials
+	return o.checkCredentials().Err()
 }

@@ -40,18 +40,18 @@ func TestEnvExamplesCanBeStored(t *testing.T) {
 	}
 	for _, path := range examples {
 		text := document(t, filepath.Join("golden", path))
-		pairs, faults := dotenv.Parse(text, true)
+		pairs, errs := dotenv.Parse(text, true)
 		if strings.Contains(path, "own-machine") && len(pairs) == 0 {
 			continue // it needs none
 		}
-		if len(pairs) == 0 || len(faults) > 0 {
-			t.Errorf("%s: %d pairs, %v", path, len(pairs), faults)
+		if len(pairs) == 0 || len(errs) > 0 {
+			t.Errorf("%s: %d pairs, %v", path, len(pairs), errs)
 			continue
 		}
 		dir := t.TempDir()
 		filetest.Put(t, dir, ".env",
 			filled(text, map[string]string{pairs[0].Key: "the-value # of the first"}))
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh",
+		s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/fresh", "PUT ~/secrets/fresh",
 			"GET ~/secrets/fresh")
 		inProcess{env: s.Env(), dir: dir}.vbot(t, "cloud", "secrets", "set", "fresh", "--file", ".env",
 			"--skip-empty", "--skip").wantCode(t, 0)
@@ -82,7 +82,7 @@ func TestValueFiles(t *testing.T) {
 		args = append(args, "--value-file", key+"=of="+key)
 	}
 	values["PLAIN"] = "1"
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	r := inProcess{env: s.Env(), dir: dir}.vbot(t, args...)
 	r.wantCode(t, 0)
 	if got, want := fmt.Sprintf("%q", s.Values("fresh")), fmt.Sprintf("%q", values); got != want {
@@ -133,9 +133,9 @@ func TestValueFiles(t *testing.T) {
 func TestRefusedReading(t *testing.T) {
 	parallel(t)
 	for _, args := range []string{"list app", "set app A=1 --skip", "unset app K --skip"} {
-		s := cloudtest.Bare(t, "vbot/"+version)
-		s.Keep("app", "us-west", "ready", "K")
-		s.Misbehave("GET", cloudtest.Status(400, "X", "no"))
+		s := cloudtest.NewLenient(t, "vbot/"+version)
+		s.Put("app", "us-west", "ready", "K")
+		s.FailNext("GET", cloudtest.Status(400, "X", "no"))
 		r := runOn(t, s, append([]string{"cloud", "secrets"}, strings.Fields(args)...)...)
 		s.Close()
 		if r.wantCode(t, 1); strings.Contains(r.stderr, "image pull secret") ||

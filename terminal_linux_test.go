@@ -20,8 +20,8 @@ import (
 	"vbot/internal/ptytest"
 )
 
-// terminal runs vbot at a terminal against the stand-in, signed in.
-func terminalOn(t testing.TB, s *cloudtest.Standin, args ...string) *ptytest.Terminal {
+// terminal runs vbot at a terminal, signed in to the fake.
+func terminalOn(t testing.TB, s *cloudtest.Fake, args ...string) *ptytest.Terminal {
 	t.Helper()
 	cmd := vbotCommand(t, t.TempDir(), append([]string{"cloud"}, args...)...)
 	cmd.Env = append(cmd.Env, s.Env()...)
@@ -43,8 +43,8 @@ func TestReadmeSession(t *testing.T) {
 // A value that is typed at a prompt is not shown. The keys and the set are shown before vbot stores them.
 func TestHiddenPrompt(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
-	s.Keep("app", "us-west", "ready", "OLD")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "PUT ~/secrets/app")
+	s.Put("app", "us-west", "ready", "OLD")
 	term := terminalOn(t, s, "secrets", "set", "app", "OLD", "NEW", "THIRD=3")
 	term.Sees("OLD for app (hidden): ")
 	term.Types("hunter2-first\r")
@@ -68,10 +68,10 @@ func TestHiddenPrompt(t *testing.T) {
 func TestPruneIsConfirmed(t *testing.T) {
 	parallel(t)
 	for _, answer := range []string{"y", "n"} {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
-		s.Keep("app", "us-west", "ready", "OLD", "GONE")
+		s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app")
+		s.Put("app", "us-west", "ready", "OLD", "GONE")
 		if answer == "y" {
-			s.Want("PUT ~/secrets/app", "DELETE ~/secrets/app/GONE")
+			s.Expect("PUT ~/secrets/app", "DELETE ~/secrets/app/GONE")
 		}
 		term := terminalOn(t, s, "secrets", "set", "app", "OLD=1", "NEW=2", "--prune")
 		term.Sees("Store 2 keys and remove 1 key? [y/N] ")
@@ -87,8 +87,8 @@ func TestHiddenPromptAndAnAPIThatEchoes(t *testing.T) {
 	for _, args := range [][]string{
 		{"secrets", "set", "app", "KEY", "--skip"}, {"secrets", "set", "app", "KEY", "--skip", "--json"},
 	} {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app",
-			"PUT ~/secrets/app").Misbehave("PUT", cloudtest.Echo(400), cloudtest.Echo(400))
+		s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "PUT ~/secrets/app",
+			"PUT ~/secrets/app").FailNext("PUT", cloudtest.Echo(400), cloudtest.Echo(400))
 		term := terminalOn(t, s, args...)
 		term.Sees("KEY for app (hidden): ")
 		term.Types("hunter2-pl4nted\r")
@@ -131,7 +131,7 @@ func TestSeveralLinesAtAHiddenQuestion(t *testing.T) {
 // Text that is typed ahead answers the next question.
 func TestAnswerTypedAhead(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY")
 	term.Sees("KEY for app (hidden): ")
 	term.Types("hunter2\ry\n")
@@ -194,7 +194,7 @@ func TestHiddenPromptIsLeft(t *testing.T) {
 // A signal that the parent process ignores, as nohup does, does not end vbot.
 func TestNohup(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "PUT ~/secrets/app")
 	cmd := vbotCommand(t, t.TempDir(), "cloud", "secrets", "set", "app", "KEY", "--skip")
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`, cmd.Path},
 		cmd.Args[1:]...)
@@ -212,7 +212,7 @@ func TestNohup(t *testing.T) {
 // A value one byte below the limit is stored whole.
 func TestHiddenPromptTakesALongLine(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "PUT ~/secrets/app")
 	long := strings.Repeat("0123456789", 410)[:4094]
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
@@ -225,7 +225,7 @@ func TestHiddenPromptTakesALongLine(t *testing.T) {
 // A pasted value is not shown, either. It does not include the terminal's late replies to an earlier program.
 func TestHiddenPromptTakesAPaste(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
 	term.Types("\x1b]11;rgb:0000/0000/0000\x1b\\\x1b[200~hunter2\n\x1b[201~\x1b[?62c\r")
@@ -291,7 +291,8 @@ var pastedValuesCases = []struct{ key, keys, says, answer, stored string }{
 func TestPastedValues(t *testing.T) {
 	parallel(t)
 	for _, c := range pastedValuesCases {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
+		s := cloudtest.New(t, "vbot/"+version).Expect(
+			"GET ~/secrets/app", "GET ~/secrets", "PUT ~/secrets/app")
 		term := terminalOn(t, s, "secrets", "set", "app", c.key)
 		term.Sees(c.key + " for app (hidden): ")
 		term.Types(c.keys)
@@ -317,7 +318,7 @@ func TestPastedValues(t *testing.T) {
 // Arrow keys leave no letters in a hidden value.
 func TestHiddenPromptAsksAgain(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
 	term.Types("hunter\x1b[D2\r")
@@ -332,7 +333,7 @@ func TestHiddenPromptAsksAgain(t *testing.T) {
 // meanwhile. Ctrl-Z does nothing.
 func TestHiddenPromptAfterAStop(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app", "PUT ~/secrets/app")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app", "PUT ~/secrets/app")
 	term := terminalOn(t, s, "secrets", "set", "app", "KEY", "--skip")
 	term.Sees("KEY for app (hidden): ")
 	term.Waits(false)
@@ -367,8 +368,8 @@ func TestEnterMeansNo(t *testing.T) {
 		{"delete", "secrets delete app", "with 1 key? This cannot be undone. [y/N] ", "deleted"},
 	} {
 		for _, keys := range []string{"\n", "n\n", "nonsense\n", "yesterday\n"} {
-			s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
-			s.Keep("app", "us-west", "ready", "K")
+			s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app")
+			s.Put("app", "us-west", "ready", "K")
 			term := terminalOn(t, s, strings.Fields(c.args)...)
 			term.Sees(c.question)
 			term.Types(keys)
@@ -379,8 +380,8 @@ func TestEnterMeansNo(t *testing.T) {
 				section(t, "cloud/terminal.txt", "declined: "+c.name, []byte(term.Text()))
 			}
 		}
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/app")
-		s.Keep("app", "us-west", "ready", "K")
+		s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/app")
+		s.Put("app", "us-west", "ready", "K")
 		term := terminalOn(t, s, strings.Fields(c.args)...)
 		term.Sees(c.question)
 		term.Types("\x03")
@@ -395,7 +396,7 @@ func TestEnterMeansNo(t *testing.T) {
 func TestImagePullAtATerminal(t *testing.T) {
 	parallel(t)
 	for _, keys := range []string{"bob:hunter2\r", "bob\rhunter2\r", "bob\r\x1b[200~hunter2\r\x1b[201~\r"} {
-		s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
+		s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets", "PUT ~/secrets/reg")
 		term := terminalOn(t, s, "secrets", "image-pull-secret", "reg", "ghcr.io")
 		term.Sees("USER:PASSWORD for https://ghcr.io (hidden): ")
 		term.Types(keys)
@@ -406,7 +407,7 @@ func TestImagePullAtATerminal(t *testing.T) {
 			t.Errorf("it was shown:\n%s", term.Text())
 		}
 	}
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets", "PUT ~/secrets/reg")
 	term := terminalOn(t, s, "secrets", "image-pull-secret", "reg", "ghcr.io")
 	term.Sees("USER:PASSWORD for https://ghcr.io (hidden): ")
 	term.Types("bob\r")
@@ -416,7 +417,7 @@ func TestImagePullAtATerminal(t *testing.T) {
 		t.Errorf("the password alone: exit code %d\n%s", code, term.Text())
 	}
 	// A password of several lines is stored whole or refused.
-	s = cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets", "PUT ~/secrets/reg")
+	s = cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets", "PUT ~/secrets/reg")
 	term = terminalOn(t, s, "secrets", "image-pull-secret", "reg", "gcr.io")
 	term.Sees("(hidden): ")
 	term.Types("\x1b[200~_json_key:{\r}\x1b[201~\r")
@@ -445,7 +446,8 @@ func TestImagePullAtATerminal(t *testing.T) {
 // Login asks for the token at a hidden prompt, and then for one of several organizations.
 func TestLoginAtATerminal(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations/beta/secrets")
+	s := cloudtest.New(t, "vbot/"+version).Expect(
+		"GET /v1/organizations", "GET /v1/organizations/beta/secrets")
 	s.Orgs = []string{"gamma", "acme", "beta"}
 	dir := t.TempDir()
 	env := append(s.Env()[:1], "VBOT_CONFIG="+dir+"/config.json")
@@ -570,10 +572,11 @@ func TestUpdateIsConfirmed(t *testing.T) {
 	for _, c := range []struct {
 		name, args, keys string
 		code             int
+		conflicts        bool // a file does
 		updated          bool
 	}{
 		{name: "yes", args: "--update", keys: "y\n", code: 0, updated: true},
-		{name: "diff", args: "--update --diff", code: 1},
+		{name: "diff", args: "--update --diff", conflicts: true, code: 1},
 		{name: "enter", args: "--update", keys: "\n", code: 1},
 		{name: "ctrl-c", args: "--update", keys: "\x03", code: 130},
 		{name: "no-input", args: "--update --no-input", code: 0, updated: true},
@@ -586,8 +589,8 @@ func TestUpdateIsConfirmed(t *testing.T) {
 			makeOlder(t, dir, old)
 			readme := filetest.Tree(t, dir)["target/README.md"]
 			filetest.Put(t, dir, "target/README.md", readme+"mine\x1b[2J\n")
-			if c.name == "diff" {
-				filetest.Put(t, dir, "target/server/vbot/monitor.py", "1\n2\nmine\n") // which conflicts
+			if c.conflicts {
+				filetest.Put(t, dir, "target/server/vbot/monitor.py", "1\n2\nmine\n")
 			}
 			before := filetest.Tree(t, dir)
 			term := ptytest.Open(t,
@@ -655,7 +658,7 @@ func injected(t *testing.T, dir, faults string, args ...string) *exec.Cmd {
 // If login is killed before it moves the token to its place, only the user can read the file that is left.
 func TestKilledLogin(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET /v1/organizations")
 	dir := t.TempDir()
 	cmd := injected(t, dir, "renameat:error=EIO:signal=KILL", "cloud", "login")
 	cmd.Env = append(cmd.Env, "VBOT_API_URL="+s.URL, "VBOT_CONFIG="+filepath.Join(dir, "config.json"))
@@ -682,7 +685,7 @@ func TestTokenOnAFailingDisk(t *testing.T) {
 			"removing PATH: read-only file system; the token is still stored there\n",
 		},
 	} {
-		s := cloudtest.Bare(t, "vbot/"+version)
+		s := cloudtest.NewLenient(t, "vbot/"+version)
 		text := `{"token":"old","api_url":"` + s.URL + `"}`
 		path := storedConfig(t, text)
 		cmd := injected(t, t.TempDir(), c.fault, "cloud", c.args)

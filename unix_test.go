@@ -71,12 +71,12 @@ func TestSystemAuthorities(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		skip(t, "macOS reads no SSL_CERT_FILE")
 	}
-	s, ca := tlsStandin(t, "GET ~/secrets")
+	s, ca := tlsFake(t, "GET ~/secrets")
 	list := []string{"cloud", "secrets", "list"}
 	subprocess{env: s.Env()}.vbot(t, t.TempDir(), list...).wantCode(t, 6)
 	subprocess{env: append(s.Env(), "SSL_CERT_FILE="+ca)}.vbot(t, t.TempDir(), list...).wantCode(t, 0)
 	// Those of VBOT_CA_FILE are trusted in addition.
-	s, ca = tlsStandin(t, "GET ~/secrets")
+	s, ca = tlsFake(t, "GET ~/secrets")
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -148,7 +148,7 @@ func TestModes(t *testing.T) {
 // Only the user can access the files and directories that login creates, and always can, whatever the umask.
 // Existing directories keep their modes.
 func TestUmaskOfLogin(t *testing.T) {
-	s := cloudtest.New(t, "vbot/"+version).Want("GET /v1/organizations", "GET /v1/organizations",
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET /v1/organizations", "GET /v1/organizations",
 		"GET /v1/organizations")
 	for _, c := range []struct {
 		umask int
@@ -191,14 +191,14 @@ func TestHugeFile(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for _, c := range []struct {
-		name string
-		args []string
-		code int
+		section string // of the golden file; "" for JSON
+		args    []string
+		code    int
 	}{
-		{"json", []string{"init", "target", "--check", "--json"}, 3},
-		{"check", []string{"init", "target", "--check"}, 3},
-		{"init", initArgs("--recording"), 1},
-		{"update", []string{"init", "target", "--update"}, 0},
+		{"", []string{"init", "target", "--check", "--json"}, 3},
+		{"huge-check", []string{"init", "target", "--check"}, 3},
+		{"huge-init", initArgs("--recording"), 1},
+		{"huge-update", []string{"init", "target", "--update"}, 0},
 	} {
 		cmd := vbotCommand(t, dir, c.args...)
 		var stdout, stderr bytes.Buffer
@@ -211,8 +211,8 @@ func TestHugeFile(t *testing.T) {
 		stop()
 		r := result{c.args, stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()}
 		r.wantCode(t, c.code)
-		if c.name != "json" {
-			section(t, "update/check.txt", "huge-"+c.name, r.transcript(dir))
+		if c.section != "" {
+			section(t, "update/check.txt", c.section, r.transcript(dir))
 		} else if !strings.Contains(r.stdout, `"path": "server/bot.py",
         "state": "edited",
         "sha256": null`) {
@@ -284,9 +284,9 @@ func TestReaderThatGoesAway(t *testing.T) {
 		t.Cleanup(func() { w.Close() })
 		return w
 	}
-	s := cloudtest.Bare(t, "vbot/"+version)
+	s := cloudtest.NewLenient(t, "vbot/"+version)
 	defer s.Close()
-	s.Keep("app", "us-west", "ready", "K", "L")
+	s.Put("app", "us-west", "ready", "K", "L")
 	dir := t.TempDir()
 	for _, args := range [][]string{
 		{"cloud", "secrets", "set", "app", "A=1", "--skip", "--json"},
@@ -322,7 +322,7 @@ func TestReaderThatGoesAway(t *testing.T) {
 		t.Errorf("exit code %d, %s", code, &stderr)
 	}
 	// The messages still say what was done.
-	s.Keep("app", "us-west", "ready")
+	s.Put("app", "us-west", "ready")
 	cmd = vbotCommand(t, dir, "cloud", "secrets", "set", "app", "A=1", "--skip", "--json")
 	cmd.Env = append(cmd.Env, s.Env()...)
 	cmd.Stdout, cmd.Stderr = gone(), &stderr
@@ -335,7 +335,7 @@ func TestReaderThatGoesAway(t *testing.T) {
 
 // If nobody reads stderr, the result is still written, because it comes before the messages.
 func TestReaderThatWaits(t *testing.T) {
-	s := cloudtest.Bare(t, "vbot/"+version)
+	s := cloudtest.NewLenient(t, "vbot/"+version)
 	defer s.Close()
 	pipe := func() (r, w *os.File) {
 		r, w, err := os.Pipe()
@@ -420,7 +420,7 @@ func TestPipesThatNeverOpen(t *testing.T) {
 // A value may come from a pipe, such as a shell's <(...).
 func TestValueFromPipe(t *testing.T) {
 	parallel(t)
-	s := cloudtest.New(t, "vbot/"+version).Want("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
+	s := cloudtest.New(t, "vbot/"+version).Expect("GET ~/secrets/fresh", "PUT ~/secrets/fresh")
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -709,20 +709,20 @@ func TestJobForCI(t *testing.T) {
 				t.Skip(shell, "is not installed")
 			}
 			t.Parallel()
-			for want, fault := range map[int]func(*cloudtest.Standin){
-				0: func(*cloudtest.Standin) {},
-				3: func(s *cloudtest.Standin) {
-					s.Misbehave("GET", cloudtest.Right, cloudtest.Right,
-						cloudtest.With200(`{"secrets":[{"fieldName":"A"},{"fieldName":"X"}]}`))
+			for want, fault := range map[int]func(*cloudtest.Fake){
+				0: func(*cloudtest.Fake) {},
+				3: func(s *cloudtest.Fake) {
+					s.FailNext("GET", cloudtest.Succeed, cloudtest.Succeed,
+						cloudtest.Respond(`{"secrets":[{"fieldName":"A"},{"fieldName":"X"}]}`))
 				},
-				7: func(s *cloudtest.Standin) {
-					s.Misbehave("DELETE",
+				7: func(s *cloudtest.Fake) {
+					s.FailNext("DELETE",
 						cloudtest.Status(403, "FORBIDDEN", "No"))
 				},
 			} {
-				s := cloudtest.Bare(t, "vbot/"+version)
+				s := cloudtest.NewLenient(t, "vbot/"+version)
 				defer s.Close()
-				s.Keep("my-bot-secrets", "us-west", "ready", "OLD")
+				s.Put("my-bot-secrets", "us-west", "ready", "OLD")
 				fault(s)
 				dir := t.TempDir()
 				filetest.Put(t, dir, "server/.env", "A=1\nBLANK=\n")

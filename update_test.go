@@ -1118,10 +1118,13 @@ func TestUpdateOfARenamedFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := filetest.Listing(t, dir)
-	for _, job := range []string{"--check", "--update"} {
-		r := vbot(t, dir, "init", "target", job, "--recording")
-		section(t, "update/moved.txt", "moved "+job, r.transcript(dir))
-		if r.wantCode(t, 1); filetest.Listing(t, dir) != before {
+	for _, c := range []struct {
+		job  string
+		code int
+	}{{"--check", 3}, {"--update", 1}} {
+		r := vbot(t, dir, "init", "target", c.job, "--recording")
+		section(t, "update/moved.txt", "moved "+c.job, r.transcript(dir))
+		if r.wantCode(t, c.code); filetest.Listing(t, dir) != before {
 			t.Error(filetest.Listing(t, dir))
 		}
 	}
@@ -1140,6 +1143,83 @@ func TestUpdateOfARenamedFolder(t *testing.T) {
 		t.Error(filetest.Listing(t, dir))
 	}
 	vbot(t, dir, "init", "target", "--update", "--no-eval").wantCode(t, 0)
+}
+
+// --check lists the files of a folder that is gone, and names the commands that restore it.
+func TestFolderIsRestored(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	vbot(t, dir, initArgs("--self-host")...).wantCode(t, 0)
+	before := filetest.Listing(t, dir)
+	deploy := filepath.Join(dir, "target/deploy")
+	if err := os.RemoveAll(deploy); err != nil {
+		t.Fatal(err)
+	}
+	r := vbot(t, dir, "init", "target", "--check", "--json")
+	r.wantCode(t, 3)
+	var printed struct {
+		Error struct {
+			Code, Hint string
+		}
+		Result struct {
+			Files []struct {
+				Path, State string
+				SHA256      *string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(r.stdout), &printed); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, f := range printed.Result.Files {
+		isGone := strings.HasPrefix(f.Path, "deploy/")
+		if isGone != (f.State == "missing") || isGone != (f.SHA256 == nil) {
+			t.Errorf("%+v", f)
+		}
+		if isGone {
+			n++
+		}
+	}
+	const restore = "vbot init target --check --dry-run | vbot init target --config - --keep-existing"
+	if n < 5 || printed.Error.Code != report.Differs || !strings.HasSuffix(printed.Error.Hint, restore) {
+		t.Errorf("%d files are missing: %s, %s", n, printed.Error.Code, printed.Error.Hint)
+	}
+	config := vbot(t, dir, "init", "target", "--check", "--dry-run")
+	config.wantCode(t, 0)
+	in := inProcess{dir: dir, stdin: strings.NewReader(config.stdout)}
+	in.vbot(t, "init", "target", "--config", "-", "--keep-existing").wantCode(t, 0)
+	if after := filetest.Listing(t, dir); after != before {
+		t.Errorf("%s\nwant\n%s", after, before)
+	}
+	vbot(t, dir, "init", "target", "--check").wantCode(t, 0)
+}
+
+// The JSON of a dry run says whether the update would change a file. An edited file is no change.
+func TestChanged(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	changed := func(want bool, args ...string) {
+		t.Helper()
+		r := vbot(t, dir, append(args, "--json")...)
+		r.wantCode(t, 0)
+		var printed struct{ Changed *bool }
+		err := json.Unmarshal([]byte(r.stdout), &printed)
+		if err != nil || printed.Changed == nil || *printed.Changed != want {
+			t.Errorf("%q: %v\n%s", args, err, r.stdout)
+		}
+	}
+	changed(true, append(initArgs(), "--dry-run")...)
+	changed(true, initArgs()...)
+	changed(false, initArgs()...)
+	filetest.Put(t, dir, "target/.gitignore", document(t, filepath.Join(dir, "target/.gitignore"))+"mine\n")
+	changed(false, "init", "target", "--update", "--dry-run")
+	changed(true, "init", "target", "--update", "--dry-run", "--eval")
+	changed(true, "init", "target", "--update", "--eval")
+	changed(false, "init", "target", "--update", "--eval", "--dry-run")
+	changed(false, "init", "target", "--update")
+	makeOlder(t, dir, map[string]string{"server/bot.py": "old\n"})
+	changed(true, "init", "target", "--update", "--dry-run")
 }
 
 // A patch in a pipe has the exact bytes of the files, even those that could affect a terminal.

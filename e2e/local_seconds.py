@@ -192,7 +192,8 @@ async def measure(project: bots.Project, files: Path, home: str, names: list[str
             continue
         runner = Scripted(lambda: large_model.served(files), ANSWERS)
         ollama = Ollama(MODEL, runner)
-        env = {"HOME": home, "OLLAMA_MODEL": MODEL}
+        ahead = os.environ.get("READ_AHEAD", "on")  # off shows what reading ahead saves
+        env = {"HOME": home, "OLLAMA_MODEL": MODEL, "READ_AHEAD": ahead}
         async with network.silence(), served(ollama), project.bot(env) as bot:
             while ollama.loading:
                 await asyncio.sleep(0.1)

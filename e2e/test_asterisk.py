@@ -7,11 +7,14 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TypeVar
 
 import aiohttp
 import pytest
+from aiohttp import WSMsgType
 
 import bots
+import busy
 import network
 import recipes
 import socket_clients
@@ -35,7 +38,9 @@ ANSWERS: dict[str, str | Call] = {
     REQUEST: STORY,
     END: Call("hang_up", {"goodbye": BYE}),
     PERSON: Call("hand_over", {"goodbye": PUT}),
+    **busy.ANSWERS,
 }
+Asterisk = TypeVar("Asterisk", bound=AsteriskCaller)
 GOES_ON, IS_OVER = 38, 16  # causes: the dialplan's next line, the end of the call
 
 
@@ -45,6 +50,7 @@ def hotline(vbot: Path) -> bots.Project:
     edit(project, HAND_OVER)
     recipes.follow(project, "RECIPES.md", "Keys that the caller presses", recipes.callers_keys)
     set_hours(project, "time.weekday() > 6")
+    busy.add_tools(project)
     return project
 
 
@@ -57,7 +63,7 @@ async def running(
     (hotline.server / ".env").write_text("".join(lines))
     answers = ANSWERS | {"DTMF: 5#": ANSWER, MACHINE[0]: "Oh, hello."}
     model = Classifying(KEYS["OPENAI_API_KEY"], GREETING, answers)
-    words = [*answers, GREETING, ANSWER, STORY, BYE, PUT]
+    words = [*answers, GREETING, ANSWER, STORY, BYE, PUT, *busy.SENTENCES]
     services = StandIns(
         Deepgram(KEYS["DEEPGRAM_API_KEY"], words),
         model,
@@ -67,10 +73,12 @@ async def running(
         yield bot, services, model
 
 
-def call(bot: bots.Bot) -> contextlib.AbstractAsyncContextManager[AsteriskCaller]:
+def call(
+    bot: bots.Bot, kind: type[Asterisk] = AsteriskCaller
+) -> contextlib.AbstractAsyncContextManager[Asterisk]:
     headers = AsteriskLine.signature({}, "")
     more = f"/{TOKEN}?{AsteriskLine.query}"
-    return socket_clients.call(AsteriskCaller, bot.url, more, headers=headers)
+    return socket_clients.call(kind, bot.url, more, headers=headers)
 
 
 async def ends(caller: AsteriskCaller, cause: int) -> None:
@@ -161,6 +169,68 @@ def test_a_long_answer_does_not_overrun_the_queue(hotline: bots.Project) -> None
             assert len(caller.line.queue) <= queued, "the bot sends on"
             await caller.line.ws.send_str("MEDIA_XON")
             await caller.hear(STORY)
+            assert bot.errors() == []
+
+    network.run(calls)
+
+
+class PingingCaller(AsteriskCaller):
+    """Pings the bot four times a second. `waits` has the seconds until each answer."""
+
+    autoping = False
+
+    def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
+        super().__init__(ws)
+        self.waits: list[float] = []
+        self._pings: dict[bytes, float] = {}
+
+    @property
+    def unanswered(self) -> int:
+        return len(self._pings)
+
+    async def _ping(self) -> None:
+        now = asyncio.get_running_loop().time
+        for number in range(10_000):
+            name = str(number).encode()
+            self._pings[name] = now()
+            await self.ws.ping(name)
+            await asyncio.sleep(0.25)
+
+    async def listen(self) -> None:
+        now = asyncio.get_running_loop().time
+        pinging = asyncio.create_task(self._ping())
+        try:
+            async for message in self.ws:
+                match message.type:
+                    case WSMsgType.PING:
+                        await self.ws.pong(message.data)
+                    case WSMsgType.PONG:
+                        self.waits.append(now() - self._pings.pop(bytes(message.data)))
+                    case _:
+                        self.received(message.data)
+        finally:
+            pinging.cancel()
+
+
+@pytest.mark.alone  # it measures how fast the bot is
+def test_pings_are_answered_by_a_busy_bot(hotline: bots.Project) -> None:
+    """At once while it starts, talks, and computes in a thread. What blocks it delays the answers.
+
+    Nothing is lost then: neither an answer to a ping nor the call.
+    """
+
+    async def calls() -> None:
+        async with running(hotline) as (bot, _, _), call(bot, PingingCaller) as caller:
+            await caller.hear(GREETING)
+            longest = [max(caller.waits)]
+            for question, answer in ((busy.IN_THREAD, busy.SUM), (busy.BLOCKING, busy.ORDERS)):
+                began = len(caller.waits)
+                await caller.say(question)
+                await caller.hear(answer)
+                longest.append(max(caller.waits[began:]))
+            print("longest wait for a pong: {:.2f} s, {:.2f} s, {:.2f} s".format(*longest))
+            assert max(longest[:2]) < 1 and 1 < longest[2] < 4
+            assert caller.unanswered < 2
             assert bot.errors() == []
 
     network.run(calls)

@@ -34,7 +34,7 @@ from clients import (
 )
 from conversation import ANSWER, GREETING, KEYS, QUESTION, SENTENCES, stand_ins
 from firefox import HEADSET, PHONES, SPEAKERS, WEBCAM, Person, firefox, person
-from scripted import scripted_bot
+from scripted import ENDINGS, scripted_bot
 from services import Refusing
 from standins import StandIns
 
@@ -570,6 +570,46 @@ def test_every_state_can_be_seen_and_read(
     if request.config.getoption("--update") and client.kind == KINDS[0]:
         TREE.write_text("\n".join(tree))
     assert TREE.read_text() == "\n".join(tree), "e2e/run test_clients.py --update -k every_state"
+
+
+def test_a_session_that_the_bot_ends_is_no_failure(client: Client, microphone: Path) -> None:
+    """But one that ends without a word is."""
+
+    async def main() -> None:
+        port = bots.free_port()
+        async with (
+            client.served(port) as page,
+            chromium(microphone) as browser,
+            browser.visit(page.url, "microphone") as visit,
+            scripted_bot(port) as bot,
+        ):
+            mood, hint = visit.page.locator(".mood"), visit.page.locator(".hint")
+
+            async def greeted() -> None:
+                bot.asked.clear()
+                await visit.press("button", "Connect")
+                await asyncio.wait_for(bot.asked.wait(), 20)
+                await bot.send("bot-ready", version="2.1.0")
+                await expect(visit.status).to_have_text("Connected", timeout=20_000)
+
+            await visit.ready()
+            await visit.page.get_by_text("Settings").press("Enter")
+            await visit.page.get_by_label("Connection").press("ArrowDown")  # WebSocket
+            await visit.page.get_by_text("Settings").press("Enter")
+            for told, words in ENDINGS:
+                await greeted()
+                await bot.send("server-message", **told)
+                await expect(mood).not_to_have_text("Ended")  # it may still speak
+                await bot.leaves()
+                await expect(mood).to_have_text("Ended")
+                await expect(hint.filter(has_text=words)).to_have_count(1)
+                await visit.no_alert()
+            await greeted()
+            await bot.leaves()
+            await visit.alert("The connection to the bot was lost", timeout=60)
+            await expect(mood).to_have_text("Something went wrong")
+
+    network.run(main, timeout=300)
 
 
 @pytest.mark.parametrize("client", KINDS[:2], indirect=True, ids=lambda kind: kind.name)

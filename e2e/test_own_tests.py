@@ -29,6 +29,7 @@ REPLACED = ("-m", "cascade", "--stt", "azure", "--llm", "vertex", "--tts", "goog
 BOTS = {
     "web": ("-t", "smallwebrtc", *CASCADE),
     "telephone": ("-t", "twilio", "-t", "smallwebrtc", *CASCADE, "--self-host"),
+    "Asterisk": ("-t", "asterisk", *CASCADE, "--self-host"),
     "carriers": ("-t", "telnyx", "-t", "plivo", "-t", "exotel", "-t", "websocket", *CASCADE),
     "LiveKit": ("-t", "livekit", *CASCADE, "--self-host", "--client-framework", "vanilla"),
     "realtime": ("-t", "twilio", "-m", "realtime", "--realtime", "openai", "--recording"),
@@ -290,14 +291,47 @@ def test_a_person_is_told_that_a_service_has_failed(project: bots.Project) -> No
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 
-def test_callers_are_put_through(project: bots.Project) -> None:
-    """On Mondays, and not on Sundays, by the test of RECIPES.md."""
+def put_through(project: bots.Project) -> None:
+    """Follow DEPLOY.md, and run the test of RECIPES.md: on Mondays, and not on Sundays."""
     recipes.follow(project, "DEPLOY.md", "Handing a call to a person", recipes.hand_over)
     section = editing.documents(project.folder)["RECIPES.md", "The test of a transfer"]
     [test] = section.blocks
     (project.server / "tests/test_handing_over.py").write_text(test)
     done = pytest_in(project, "tests/test_handing_over.py")
     assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
+
+
+def test_callers_are_put_through(project: bots.Project) -> None:
+    put_through(project)
+
+
+WITHOUT_ARI = '''"""Without ARI, the dialplan goes on with its next line, whatever the bot says."""
+
+from vbot.testing import Carriers, Clock, Script
+from vbot.testing.people.asterisk import AsteriskCaller
+
+
+async def test_the_dialplan_goes_on(
+    caller: AsteriskCaller, script: Script, clock: Clock, carrier: Carriers
+) -> None:
+    clock.set("2030-12-23 10:00")
+    script.when("A person, please.", call="hand_over", arguments={"goodbye": "One moment."})
+    await caller.hears(script.greeting)
+    await caller.speaks("A person, please.")
+    await caller.until(caller.gone.is_set, "leave the call")
+    assert caller.cause == 38 and not carrier.next
+'''
+
+
+def test_callers_are_put_through_over_asterisk(vbot: Path) -> None:
+    project = generated(vbot, "Asterisk")
+    project.sync("--group", "test")
+    put_through(project)
+    (project.server / "tests/test_next_line.py").write_text(WITHOUT_ARI)
+    with (project.server / "tests/conftest.py").open("a") as conftest:
+        conftest.write('\nimport os\n\nos.environ["ASTERISK_ARI_URL"] = ""\n')
+    done = pytest_in(project, "tests/test_next_line.py")
+    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
 
 
 REQUIRED = """REQUIRED = [

@@ -14,7 +14,7 @@ import network
 from clients import SCREENSHOTS, Visit, chromium, is_asked_twice, recording, timed, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, SENTENCES, stand_ins
 from firefox import HEADSET, SPEAKERS, firefox, person
-from scripted import ScriptedPeer, scripted_peer
+from scripted import ENDINGS, ScriptedPeer, scripted_peer
 from services import Refusing
 from standins import StandIns
 
@@ -163,14 +163,6 @@ def test_every_state_can_be_seen_and_read(project: bots.Project, microphone: Pat
             await visit.nothing_left_running()
 
     network.run(main, timeout=300)
-
-
-ENDINGS = [
-    ({"ended": "silence", "minutes": 5}, "Nobody spoke for 5 minutes."),
-    ({"ended": "bot"}, "The bot has ended the conversation."),
-    ({"ended": "time"}, "The time for this conversation is over."),
-    ({"ended": "stopped"}, "The bot stopped. Try again later."),
-]
 
 
 def test_a_session_that_the_bot_ends_is_no_failure(project: bots.Project, microphone: Path) -> None:

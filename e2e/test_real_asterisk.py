@@ -5,8 +5,10 @@ Without it, test_asterisk.py calls with a stand-in that behaves as this one did.
 
 import asyncio
 import contextlib
+import itertools
+import re
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 import asking
 import bots
+import busy
 import network
 import recipes
 import small_model
@@ -22,8 +25,25 @@ import speech
 import weights
 from caller import EAR, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION
+from editing import replaced
 from ollama import Ollama, served
-from pbx import ACCESS, ARI, CALLER, COLLEAGUE, PREFIX, RECEPTION, Pbx, pbx
+from pbx import (
+    ACCESS,
+    ARI,
+    CALLER,
+    COLLEAGUE,
+    CUSTOM,
+    NUMBER,
+    PREFIX,
+    RECEPTION,
+    TOKEN,
+    Files,
+    Pbx,
+    as_they_are,
+    pbx,
+    with_freepbx,
+)
+from proxies import program, router
 from runners import PassedOn
 from services import Call, Cartesia, Deepgram, OpenAI
 from sip_phone import SipPhone, telephone
@@ -32,6 +52,7 @@ from test_handing_over import HAND_OVER, edit, set_hours
 from test_voicemail import Classifying
 
 CASCADE = ["-m", "cascade", "--stt", "deepgram", "--llm", "openai", "--tts", "cartesia"]
+SELF_HOST = "self_host.py"
 REASON = "ASTERISK_PREFIX does not say where an Asterisk is installed"
 pytestmark = [pytest.mark.alone, pytest.mark.skipif(not PREFIX, reason=REASON)]
 
@@ -48,7 +69,9 @@ ANSWERS: dict[str, str | Call] = {
     END: Call("hang_up", {"goodbye": BYE}),
     PERSON: Call("hand_over", {"goodbye": PUT}),
     "DTMF: 5": ANSWER,
+    **busy.ANSWERS,
 }
+SAID = [GREETING, ANSWER, STORY, BYE, PUT, *busy.SENTENCES]
 # What the people say to each other.
 HERE, THERE = "This is the reception desk speaking.", "I have a question about my bill."
 
@@ -59,6 +82,7 @@ def hotline(vbot: Path) -> bots.Project:
     recipes.follow(project, "RECIPES.md", "Keys that the caller presses", recipes.callers_keys)
     edit(project, HAND_OVER)
     set_hours(project, "time.weekday() > 6")
+    busy.add_tools(project)
     return project
 
 
@@ -81,27 +105,36 @@ class Line:
 
 @contextlib.asynccontextmanager
 async def running(
-    hotline: bots.Project, script: str = "self_host.py", **env: str
+    hotline: bots.Project,
+    script: str = SELF_HOST,
+    changed: Callable[[Files], Files] = as_they_are,
+    port: int = 0,
+    /,
+    **env: str,
 ) -> AsyncIterator[Line]:
+    """Run the bot, and an Asterisk whose files may be changed: see `pbx`."""
     values = {**KEYS, **ACCESS, "COLLEAGUE": "201", "TIME_ZONE": "UTC", **env}
     lines = (f"{name}={value}\n" for name, value in values.items())
     (hotline.server / ".env").write_text("".join(lines))
     model = Classifying(KEYS["OPENAI_API_KEY"], GREETING, ANSWERS)
     services = StandIns(
-        Deepgram(KEYS["DEEPGRAM_API_KEY"], [*ANSWERS, GREETING, ANSWER, STORY, BYE, PUT]),
+        Deepgram(KEYS["DEEPGRAM_API_KEY"], [*ANSWERS, *SAID]),
         model,
         Cartesia(KEYS["CARTESIA_API_KEY"]),
         ThisMachine(),
     )
-    port = bots.free_port()
+    port = port or bots.free_port()
     async with services, hotline.bot(services.env, port=port, script=script) as bot:
-        async with pbx(hotline, port) as exchange, telephone("4930123", CALLER) as caller:
+        async with (
+            pbx(hotline, port, changed) as exchange,
+            telephone("4930123", CALLER) as caller,
+        ):
             yield Line(bot, exchange, caller, services, model)
 
 
 @contextlib.asynccontextmanager
 async def greeted(
-    hotline: bots.Project, script: str = "self_host.py", **env: str
+    hotline: bots.Project, script: str = SELF_HOST, /, **env: str
 ) -> AsyncIterator[Line]:
     async with running(hotline, script, **env) as line:
         await line.caller.call("100")
@@ -273,12 +306,14 @@ def test_a_call_out(hotline: bots.Project) -> None:
         key = {"SERVER_API_KEY": "a-server-key"}
         async with running(hotline, **key, **ARI) as line:
             async with telephone("201", COLLEAGUE) as person, aiohttp.ClientSession() as http:
-                wanted = {"phone_number": "201", "data": {"customer": "Ada"}}
+                data = {"customer": "Ada"}
+                wanted = {"phone_number": "201", "caller_id": "+4930100", "data": data}
                 head = {"Authorization": "Bearer a-server-key"}
                 url = f"{line.bot.url}/dialout"
                 async with http.post(url, json=wanted, headers=head) as response:
                     assert response.status == 200, await response.text()
                 await until(person.talks.is_set, 15)
+                assert person.shows == "+4930100"
                 await until(lambda: "Connected" in line.bot.log, 10)
                 await asyncio.sleep(1)
                 assert speech.loudness(person.heard) < 10, "the bot spoke first"
@@ -292,24 +327,62 @@ def test_a_call_out(hotline: bots.Project) -> None:
     network.run(calls)
 
 
+def pauses(pcm: bytes) -> list[float]:
+    """The silences in speech, in seconds: those of more than 60 ms and less than a second."""
+    step = EAR // 50 * 2
+    loud = [at for at in range(0, len(pcm), step) if speech.loudness(pcm[at : at + step]) > 50]
+    between = [(b - a - step) / 2 / EAR for a, b in itertools.pairwise(loud)]
+    return [pause for pause in between if 0.06 < pause < 1]
+
+
 def test_ten_calls_at_once(hotline: bots.Project) -> None:
-    """All are greeted and answered, without gaps in what they hear."""
+    """All are greeted and answered. Prints the pauses that callers hear, and those of one alone.
+
+    A telephone here has no buffer, as real ones have: it plays what comes, or silence.
+    """
+    spoken = sum((pauses(speech.speak(text, EAR)) for text in (GREETING, ANSWER)), list[float]())
+
+    def show(callers: list[SipPhone]) -> None:
+        for caller in callers:
+            heard = pauses(bytes(caller.heard))
+            longest = max(heard, default=0)
+            of = f"{len(heard)} pauses of {sum(heard):.2f} s, the longest {longest:.2f} s"
+            print(f"{caller.number} hears {of}; without delays {pauses(caller.sound())}")
+
+    async def talk(*callers: SipPhone) -> None:
+        await asyncio.gather(*(caller.call("100") for caller in callers))
+        await asyncio.sleep(7)  # to recognize speech takes what the telephones need meanwhile
+        await asyncio.gather(*(caller.hear(GREETING) for caller in callers))
+        await asyncio.gather(*(caller.say(QUESTION) for caller in callers))
+        await asyncio.sleep(8)
+        await asyncio.gather(*(caller.hear(ANSWER) for caller in callers))
+
+    async def computed(bot: bots.Bot) -> float:
+        """For how many seconds the bot has used a processor."""
+        return (await bot.metrics())["process_cpu_seconds_total"]
 
     async def calls() -> None:
+        loop = asyncio.get_running_loop()
         async with running(hotline, MAX_SESSIONS="10") as line:
+            print(f"pauses of the sentences themselves: {spoken}")
+            await talk(line.caller)
+            show([line.caller])
+            await line.caller.hang_up()
+            await line.bot.sessions_end()
             async with contextlib.AsyncExitStack() as stack:
                 callers = [
                     await stack.enter_async_context(telephone(f"49301{n:02}", 5300 + n))
                     for n in range(10)
                 ]
-                await asyncio.gather(*(caller.call("100") for caller in callers))
-                await asyncio.gather(*(caller.hear(GREETING) for caller in callers))
-                await asyncio.gather(*(caller.say(QUESTION) for caller in callers))
-                await asyncio.gather(*(caller.hear(ANSWER) for caller in callers))
+                began, used = loop.time(), await computed(line.bot)
+                await talk(*callers)
+                used = await computed(line.bot) - used
+                print(f"the bot computes for {used / (loop.time() - began):.2f} s each second")
+                show(callers)
             await line.bot.sessions_end()
             metrics = await line.bot.metrics()
-            assert metrics["bot_sessions_started_total"] == 10
-            assert metrics['bot_sessions_ended_total{why="left"}'] == 10
+            assert metrics["bot_sessions_started_total"] == 11
+            assert metrics['bot_sessions_ended_total{why="left"}'] == 11
             assert line.bot.errors() == []
 
     network.run(calls)
@@ -317,16 +390,210 @@ def test_ten_calls_at_once(hotline: bots.Project) -> None:
 
 def test_the_commands_of_deploy_md(hotline: bots.Project) -> None:
     """They show that all is in place, and make a call without a telephone."""
+    document = (hotline.folder / "DEPLOY.md").read_text()
+    commands = re.findall(r'(?<=asterisk -rx ")[^"]+(?=")', document)
+    shown = {
+        "module show like websocket": "res_websocket_client.so",
+        "module reload res_websocket_client.so": "",
+        "dialplan reload": "reloaded",
+        "module reload http": "",
+        "module reload res_ari.so": "",
+        "ari show users": "vbot",
+        "dialplan show bot": "'talk'",
+        "channel originate Local/100@bot application Wait 10": "",
+    }
+    assert list(shown) == commands
 
     async def calls() -> None:
         async with running(hotline) as line:
-            assert "chan_websocket.so" in await line.exchange.rx("module show like websocket")
-            assert "reloaded" in await line.exchange.rx("dialplan reload")
-            assert "'talk'" in await line.exchange.rx("dialplan show bot")
-            await line.exchange.rx("module reload res_websocket_client.so")
-            await line.exchange.rx("channel originate Local/100@bot application Wait 10")
+            for command, text in shown.items():
+                printed = await line.exchange.rx(command)
+                assert text in printed and "No such" not in printed, f"{command}: {printed}"
             await until(lambda: "Connected" in line.bot.log, 15)
             assert "Connected" in line.bot.log
+
+    network.run(calls)
+
+
+# Connections with a mistake each, by name: what is changed, and what Asterisk says of it.
+MISTAKES = {
+    "closed": (r":\d+/asterisk", ":9/asterisk", "Client start error"),
+    "password": (r"password = .*", "password = another", "Unauthorized"),
+    "token": (TOKEN, TOKEN[::-1], "Invalid response code"),
+    "unknown": (r"\ntype = .*", "\ntype = unknown", "not found"),
+}
+
+
+def with_mistakes(written: Files) -> Files:
+    right = written["websocket_client.conf"]
+    text = right
+    for name, (pattern, wrong, _) in MISTAKES.items():
+        one, found = re.subn(pattern, wrong, right.replace("[bot]", f"[{name}]"))
+        assert found == 1
+        text += f"\n{one}"
+    return written | {"websocket_client.conf": text}
+
+
+def test_what_asterisk_says_of_mistakes(hotline: bots.Project) -> None:
+    """As DEPLOY.md has it."""
+    document = (hotline.folder / "DEPLOY.md").read_text()
+
+    async def calls() -> None:
+        async with running(hotline, SELF_HOST, with_mistakes, MAX_SESSIONS="1") as line:
+            await line.caller.call("100")
+            await line.caller.hear(GREETING)
+            full = {"bot": ("", "", "Invalid response code")}
+            for name, (_, _, said) in (MISTAKES | full).items():
+                assert f"`{said}`" in document
+                begins = len(line.exchange.log)
+                called = f"WebSocket/{name}/c(slin16)"
+                await line.exchange.rx(f"channel originate {called} application Wait 1")
+                await asyncio.sleep(3)
+                log = line.exchange.log[begins:]
+                print(name, *re.findall(r".*(?:WARNING|ERROR).*", log), sep="\n")
+                assert said in log
+
+    network.run(calls)
+
+
+PROXY_PORT = 8443  # of Caddy; 443 is that of the stand-ins
+ROOT = "caddy/pki/authorities/local/root.crt"  # of Caddy's authority
+
+
+@contextlib.asynccontextmanager
+async def proxies(hotline: bots.Project, data: Path) -> AsyncIterator[None]:
+    """Caddy and HAProxy, with the files of deploy/, for a bot at port 7860.
+
+    Caddy is its own authority, as deploy/README.md says for a name of one's own network.
+    """
+    document = (hotline.folder / "deploy/README.md").read_text()
+    own = ("{$DOMAIN} {", "tls internal")
+    assert all(f"`{line}`" in document for line in own)
+    assert f"/{ROOT} ca.pem`" in document
+    ports = f"{{\n\thttp_port 8081\n\thttps_port {PROXY_PORT}\n"
+    text = (hotline.folder / "deploy/Caddyfile").read_text().replace("{\n", ports, 1)
+    text = replaced(text, ("router:8000", "127.0.0.1:8000"), (own[0], "\n\t".join(own)))
+    caddyfile = data / "Caddyfile"
+    caddyfile.write_text(text)
+    caddy = ("caddy", "run", "--adapter", "caddyfile", "--config", caddyfile)
+    home = {"XDG_DATA_HOME": str(data), "XDG_CONFIG_HOME": str(data / "config")}
+    url = f"https://localhost:{PROXY_PORT}"
+    async with (
+        router(hotline, "asterisk-haproxy", BOT="127.0.0.1:7860", ROUTER_HOST="127.0.0.1"),
+        program("asterisk-caddy", *caddy, url=url, DOMAIN="localhost", **home),
+    ):
+        yield
+
+
+def over_tls(*lines: str) -> Callable[[Files], Files]:
+    """What DEPLOY.md says for a bot behind a proxy."""
+
+    def changed(written: Files) -> Files:
+        text = written["websocket_client.conf"]
+        [uri] = re.findall(r"(?m)^uri = .*$", text)
+        secure = f"uri = wss://localhost:{PROXY_PORT}/asterisk/{TOKEN}"
+        more = "\n".join((secure, "tls_enabled = yes", *lines))
+        return written | {"websocket_client.conf": text.replace(uri, more)}
+
+    return changed
+
+
+def test_over_tls(hotline: bots.Project, tmp_path: Path) -> None:
+    """Through the proxies of deploy/, both ways in which the bot leaves a call are told apart."""
+    authority = f"ca_list_file = {tmp_path}/{ROOT}"
+
+    async def calls() -> None:
+        changed = over_tls(authority)
+        async with (
+            running(hotline, SELF_HOST, changed, 7860, MAX_SESSIONS="1") as line,
+            proxies(hotline, tmp_path),
+        ):
+            async with telephone("200", RECEPTION) as reception:
+                await line.caller.call("100")
+                await line.caller.hear(GREETING)
+                async with telephone("4930124", 5300) as second:  # the bot is full: 503
+                    await second.call("100")
+                    await talk_to(second, reception)
+            async with telephone("200", RECEPTION) as reception:
+                await line.caller.say(PERSON)
+                await line.caller.hear(PUT)
+                await talk_to(line.caller, reception)
+            await line.bot.sessions_end()
+            async with telephone("200", RECEPTION) as reception, telephone("1", 5300) as third:
+                await third.call("100")
+                await third.hear(GREETING)
+                await third.say(END)
+                await until(third.gone.is_set, 20)
+                assert third.gone.is_set() and not reception.talks.is_set()
+                await third.hear(BYE, 1)
+            assert line.bot.errors() == []
+
+    network.run(calls)
+
+
+def test_an_authority_that_asterisk_does_not_know(hotline: bots.Project, tmp_path: Path) -> None:
+    """It sends neither token nor password there, and the dialplan goes on."""
+
+    async def calls() -> None:
+        async with (
+            running(hotline, SELF_HOST, over_tls(), 7860) as line,
+            proxies(hotline, tmp_path),
+        ):
+            async with telephone("200", RECEPTION) as reception:
+                await line.caller.call("100")
+                await talk_to(line.caller, reception)
+            assert "Connected" not in line.bot.log
+
+    network.run(calls)
+
+
+def with_pings(written: Files) -> Files:
+    more = "enable_pingpongs = yes\npingpong_interval = 3\npingpong_probes = 2\n"
+    return written | {"websocket_client.conf": written["websocket_client.conf"] + more}
+
+
+def test_a_bot_that_hangs(hotline: bots.Project) -> None:
+    """With pings, Asterisk gives it up. A bot that is busy for two seconds is left alone."""
+
+    async def calls() -> None:
+        async with running(hotline, SELF_HOST, with_pings) as line:
+            await line.caller.call("100")
+            await line.caller.hear(GREETING)
+            await asyncio.sleep(7)
+            for question, answer in ((busy.IN_THREAD, busy.SUM), (busy.BLOCKING, busy.ORDERS)):
+                await line.caller.say(question)
+                await line.caller.hear(answer)
+            loop = asyncio.get_running_loop()
+            async with telephone("200", RECEPTION) as reception:
+                began = loop.time()
+                with line.bot.stopped():
+                    await until(reception.talks.is_set, 30)
+                    print(f"the reception has answered after {loop.time() - began:.1f} s")
+                    await talk_to(line.caller, reception)
+
+    network.run(calls)
+
+
+def test_freepbx(hotline: bots.Project) -> None:
+    """Its contexts lead to the bot, and the bot's lead to its extensions."""
+    document = (hotline.folder / "DEPLOY.md").read_text()
+    assert all(f"`{line}`" in document for line in CUSTOM.split("\n") if line)
+
+    async def calls() -> None:
+        async with running(hotline, SELF_HOST, with_freepbx) as line:
+            rx = line.exchange.rx
+            assert "'talk'" in await rx("dialplan show bot")
+            assert "Goto(from-internal," in await rx("dialplan show bot-out")
+            assert "Goto(bot,100,1)" in await rx("dialplan show 100@from-internal")
+            assert "Dial(PJSIP/" in await rx("dialplan show 200@from-internal")
+            async with telephone("200", RECEPTION) as reception:
+                await line.caller.call(NUMBER)
+                await line.caller.hear(GREETING)
+                await line.caller.say(PERSON)
+                await line.caller.hear(PUT)
+                await talk_to(line.caller, reception)
+            await line.bot.sessions_end()
+            assert line.bot.errors() == []
 
     network.run(calls)
 

@@ -152,6 +152,7 @@ NAMED = {
     ("RECIPES.md", "vbot.hang_up"): "what telephone bots have",
     ("DEPLOY.md", 'TransferFrame(number, caller_id="+15557654321")'): "another form of the example",
     ("DEPLOY.md", 'client["id"]'): "what there is",
+    ("DEPLOY.md", "[from-internal-custom]"): "of Asterisk's files",
     ("DEPLOY.md", "[general]"): "of Asterisk's files",
     ("DEPLOY.md", "c(alaw)"): "of Asterisk's files",
     ("DEPLOY.md", "c(slin)"): "of Asterisk's files",

@@ -63,11 +63,15 @@ TOOLS = [book, put_through]
 def made(vbot: Path) -> bots.Project:
     both = ("-t", "twilio", "-t", "smallwebrtc", *CASCADE, "--self-host")
     project = bots.installed(vbot, "records", *both)
+    give_tools(project)
+    return project
+
+
+def give_tools(project: bots.Project) -> None:
     agent = project.server / "agent.py"
     text, found = re.subn(r"(?ms)^TOOLS = \[.*?^\]\n", TOOLS, agent.read_text())
     assert found == 1
     agent.write_text(text)
-    return project
 
 
 def prepared(
@@ -358,14 +362,26 @@ async def visits_end(project: bots.Project, stand_ins: StandIns, failing: Faulty
             await recorded(project)
 
 
-@pytest.mark.parametrize("way", ["bot", "failure", "time_limit", "shutdown", "interrupted"])
+WAYS = ["bot", "failure", "silence", "time_limit", "shutdown", "interrupted"]
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_how_visits_end(made: bots.Project, way: str) -> None:
     prepared(made, {"MAX_SESSION_SECONDS": "8"} | HOSTED)
 
     async def visit() -> None:
         _, stand_ins = services(kind=FaultyOpenAI)
         [thinking] = [one for one in stand_ins.services if isinstance(one, FaultyOpenAI)]
-        await visits_end(made, stand_ins, thinking, way)
+        code = made.server / "bot.py"
+        original = code.read_text()
+        limit = "idle_timeout_secs=runner_args.pipeline_idle_timeout_secs"
+        assert limit in original
+        if way == "silence":  # after which the framework gives up, minutes by default
+            code.write_text(original.replace(limit, "idle_timeout_secs=4"))
+        try:
+            await visits_end(made, stand_ins, thinking, way)
+        finally:
+            code.write_text(original)
         record = await recorded(made)
         assert (record["ended_by"], record["transport"]) == (way, "webrtc")
         assert (record["ended_at"] is None) == (way == "interrupted")
@@ -426,18 +442,41 @@ def test_a_realtime_bot_and_its_record(realtime: bots.Project) -> None:
 
 
 def test_calls_over_daily_and_their_records(vbot: Path, tmp_path: Path) -> None:
-    """A machine, a person who hangs up, and one who says nothing."""
+    """A machine, people who end calls, a bot that does, a fault, a server that stops, a crash."""
     project = bots.installed(vbot, "records-daily", "-t", "daily_pstn_dialout", *CASCADE)
+    give_tools(project)
+    answers: dict[str, str | Call] = {
+        BYE: Call("hang_up", {"goodbye": "Goodbye."}),
+        PERSON: Call("put_through", {"goodbye": ANSWER}),
+    }
 
     async def calls() -> None:
-        said = (0.5, MACHINE[0], 0.7, MACHINE[1])
-        await call_out(project, tmp_path, *said, RECORDS="records")
-        record = await recorded(project)
-        assert record["ended_by"] == "voicemail" and record["direction"] == "outbound"
-        assert (record["transport"], record["to"]) == ("daily", "+15551234567")
-        await call_out(project, tmp_path, 0.5, HELLO, 8.0, leaves=8, RECORDS="records")
-        assert (await recorded(project, 2))["ended_by"] == "person"
-        await call_out(project, tmp_path, SILENCE_SECONDS="2", RECORDS="records")
-        assert (await recorded(project, 3))["ended_by"] == "silence"
+        async def call(ended_by: str, *says: str | float, **wanted: Any) -> dict[str, Any]:
+            nonlocal number
+            number += 1
+            await call_out(project, tmp_path, *says, RECORDS="records", **wanted)
+            record = await recorded(project, number)
+            assert record["ended_by"] == ended_by
+            assert (record["transport"], record["direction"]) == ("daily", "outbound")
+            assert record["to"] == "+15551234567"
+            assert len(record["problems"]) == (ended_by == "failure")
+            return record
 
-    network.run(calls, 200)
+        number = 0
+        await call("voicemail", 0.5, MACHINE[0], 0.7, MACHINE[1])
+        await call("person", 0.5, HELLO, 8.0, ends={"leaves": 8})
+        await call("silence", SILENCE_SECONDS="2")
+        await call("bot", 0.5, HELLO, 7.0, BYE, answers=answers)
+        record = await call("transferred", 0.5, HELLO, 7.0, PERSON, answers=answers)
+        assert record["transferred_to"] == COLLEAGUE
+        record = await call("failure", 0.5, HELLO, 7.0, QUESTION, refuses=QUESTION)
+        assert record["problems"][0].startswith("OpenAI refused the key. Check OPENAI_API_KEY")
+        await call("shutdown", 0.5, HELLO, 8.0, ends={"stops": 8})
+        await call_out(project, tmp_path, 0.5, HELLO, 8.0, ends={"dies": 8}, RECORDS="records")
+        assert len(records(project)) == number
+        number += 1  # the next start writes the record of the call that was killed
+        await call("person", 0.5, HELLO, 8.0, ends={"leaves": 8})
+        ends = [(record["ended_by"], record["ended_at"] is None) for record in records(project)]
+        assert ends[-2:] == [("interrupted", True), ("person", False)]
+
+    network.run(calls, 400)

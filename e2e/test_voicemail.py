@@ -4,7 +4,7 @@ Daily's native client is played by lib/daily_session.py; sound goes through it i
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,8 @@ import bots
 import network
 import speech
 from conversation import ANSWER, KEYS, QUESTION
-from services import Cartesia, Deepgram, OpenAI
+from faults import REFUSALS
+from services import Call, Cartesia, Deepgram, OpenAI
 from standins import StandIns
 from telephony import Daily, in_daily_session, signed
 from test_bots import CASCADE
@@ -36,8 +37,12 @@ SPOKEN = 24000  # samples a second of the bot's speech
 class Classifying(OpenAI):
     """A model that is also asked, without streaming, whether a machine speaks."""
 
+    refuses = ""  # the key, as soon as somebody says this
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
+        if self.refuses and self.refuses in json.dumps(body["messages"]):
+            return web.json_response(REFUSALS["openai"][1], status=401)
         if body.get("stream"):
             return await super().handle(request)
         self.expect(body["response_format"]["type"] == "json_schema", "no schema")
@@ -87,16 +92,34 @@ def project(vbot: Path) -> bots.Project:
 
 
 async def call(
-    project: bots.Project, folder: Path, *says: str | float, leaves: float = 0, **env: str
+    project: bots.Project,
+    folder: Path,
+    *says: str | float,
+    answers: Mapping[str, str | Call] | None = None,
+    refuses: str = "",
+    ends: Mapping[str, float] | None = None,
+    **env: str,
 ) -> Called:
-    """The bot calls somebody who says this. With `leaves`, they hang up then."""
+    """The bot calls somebody who says this.
+
+    Args:
+        project: Of the bot.
+        folder: For the sound.
+        says: Sentences, and seconds of silence.
+        answers: Of the model, to more sentences than those of this file.
+        refuses: A sentence after which the model refuses the key.
+        ends: How the session ends: see daily_session.py.
+        env: More of .env.
+    """
     project.write_env(**KEYS, DAILY_API_KEY=DAILY_KEY, SERVER_API_KEY="a-long-random-text", **env)
     words = [said for said in says if isinstance(said, str)]
-    answers = {HELLO: FINE, QUESTION: ANSWER, "": FINE}
+    answers = {HELLO: FINE, QUESTION: ANSWER, "": FINE} | dict(answers or {})
     answers |= {" ".join(MACHINE[:n]): "Oh, hello." for n in (1, 2)} | {MACHINE[1]: "Oh, hello."}
+    model = Classifying(KEYS["OPENAI_API_KEY"], "Nobody is greeted.", answers)
+    model.refuses = refuses
     services = StandIns(
         Deepgram(KEYS["DEEPGRAM_API_KEY"], words or [HELLO]),
-        Classifying(KEYS["OPENAI_API_KEY"], "Nobody is greeted.", answers),
+        model,
         Cartesia(KEYS["CARTESIA_API_KEY"]),
         Daily(DAILY_KEY),
     )
@@ -104,9 +127,10 @@ async def call(
     said.write_bytes(sound(says))
     body = {"room_url": ROOM, "token": TOKEN, "phone_number": "+15551234567", "data": {}}
     what = {"room_url": ROOM, "token": TOKEN, "body": signed(body, DAILY_KEY), "refusals": 0}
-    what |= {"says": str(said), "hears": str(hears), "leaves": leaves}
+    what |= {"says": str(said), "hears": str(hears), **(ends or {})}
+    hears.write_bytes(b"")
     done = await in_daily_session(project, services, 80, **what)
-    asked = json.loads(done.stdout.splitlines()[-1])["asked"]
+    asked = json.loads(done.stdout.splitlines()[-1])["asked"] if done.stdout else []
     return Called(asked, done.stderr, services, hears.read_bytes())
 
 
@@ -145,7 +169,7 @@ def test_a_machine_gets_a_message(project: bots.Project, tmp_path: Path) -> None
 def test_a_person_is_talked_with(project: bots.Project, tmp_path: Path) -> None:
     async def calls() -> None:
         says = (0.2, HELLO, 7.0, QUESTION)
-        called = await call(project, tmp_path, *says, leaves=17)
+        called = await call(project, tmp_path, *says, ends={"leaves": 17})
         assert called.sentences(FINE, ANSWER) == [FINE, ANSWER]
         assert "A person answered" in called.log
         # A second after the turn, which ends half a second after the words.

@@ -3,18 +3,23 @@
 python daily_session.py SESSION, in the folder of bot.py
 
 SESSION is JSON: `room_url`, `token`, `body`, what the bot gets of a call, and `refusals`, how many
-transfers Daily refuses. A caller comes at once, and leaves after `leaves` seconds, if given. With
-`colleague`, another person comes while the bot speaks, and leaves again. With `says`, a file of
-mono PCM of 16 bits at 16 kHz, the caller is heard, and what they hear meanwhile is written to the
-file `hears`. What the client was asked is printed as JSON at the end, each request a list of its
-name and data.
+transfers Daily refuses. A caller comes at once, and leaves after `leaves` seconds, if given. After
+`stops` seconds the session is cancelled, as a server that shuts down does; after `dies` seconds
+the process is killed. With `colleague`, another person comes while the bot speaks, and leaves
+again. With `says`, a file of mono PCM of 16 bits at 16 kHz, the caller is heard, and what they hear
+meanwhile is written to the file `hears`. What the client was asked is printed as JSON at the end,
+each request a list of its name and data.
 """
 
 import asyncio
+import contextlib
 import json
+import os
+import signal
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -199,10 +204,17 @@ async def main() -> None:
         room_url=session["room_url"],
         token=session["token"],
         body=session["body"],
-        session_id="the-session",
+        session_id=str(uuid.uuid4()),
     )
     arguments.handle_sigint = False
-    await bot.bot(arguments)
+    running = asyncio.create_task(bot.bot(arguments))
+    loop = asyncio.get_running_loop()
+    if seconds := session.get("stops"):
+        loop.call_later(seconds, running.cancel)
+    if seconds := session.get("dies"):
+        loop.call_later(seconds, os.kill, os.getpid(), signal.SIGKILL)
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
     names = [entry[0] for entry in asked]
     spoken = [entry for entry in asked if entry[0] != "speech"]
     if "hears" in session:

@@ -7,7 +7,8 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import AsyncIterator
+import shutil
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,6 +81,46 @@ exten => 100,1,Goto(bot,${EXTEN},1)
 exten => _2XX,1,Dial(PJSIP/${EXTEN},25)
  same => n,Hangup()
 """
+# FreePBX has its own extensions.conf, with these contexts, and includes a file that its pages write
+# and one for owners (checked with etc/extensions.conf of its module core).
+FREEPBX = """
+#include extensions_override_freepbx.conf
+#include extensions_additional.conf
+#include extensions_custom.conf
+[from-trunk]
+include => from-pstn
+[from-pstn]
+include => from-pstn-custom
+include => ext-did
+include => from-did-direct
+[from-did-direct]
+include => ext-local
+[from-internal]
+include => from-internal-noxfer
+include => from-internal-xfer
+[from-internal-noxfer]
+include => from-internal-noxfer-custom
+[from-internal-xfer]
+include => from-internal-custom
+include => from-internal-additional
+"""
+NUMBER = "4930100"  # of the trunk, whose inbound route leads to the Custom Destination
+FREEPBX_PAGES = f"""
+[from-internal-additional]
+include => ext-local
+[ext-local]
+exten => _20X,1,Dial(PJSIP/${{EXTEN}},25)
+ same => n,Hangup()
+[ext-did]
+exten => {NUMBER},1,Goto(customdests,dest-1,1)
+[customdests]
+exten => dest-1,1,Goto(bot,100,1)
+"""
+# For telephones, beside what an owner has there.
+CUSTOM = """
+[from-internal-custom]
+exten => 100,1,Goto(bot,100,1)
+"""
 
 
 @dataclass
@@ -122,19 +163,51 @@ def files(deploy: str, port: int) -> dict[str, str]:
     return dict(zip(names, blocks, strict=True))
 
 
+Files = dict[str, str]
+
+
+def as_they_are(written: Files) -> Files:
+    return written
+
+
+def with_freepbx(written: Files) -> Files:
+    """The files of FreePBX, which has extensions 200 and 201, and a Custom Destination.
+
+    The lines of DEPLOY.md are in extensions_custom.conf. Whoever calls comes in over a trunk.
+    """
+    lines = written["extensions.conf"].removesuffix(INTERNAL)
+    trunk = ("[caller](line)\n", "[caller](line)\ncontext=from-trunk\n")
+    return written | {
+        "extensions.conf": FREEPBX,
+        "extensions_override_freepbx.conf": "",
+        "extensions_additional.conf": FREEPBX_PAGES,
+        "extensions_custom.conf": lines + CUSTOM,
+        "pjsip.conf": written["pjsip.conf"].replace(*trunk),
+    }
+
+
 @contextlib.asynccontextmanager
-async def pbx(project: bots.Project, port: int) -> AsyncIterator[Pbx]:
-    """Run Asterisk as DEPLOY.md says, for a bot at this port. 100 is the bot's extension."""
+async def pbx(
+    project: bots.Project, port: int, changed: Callable[[Files], Files] = as_they_are
+) -> AsyncIterator[Pbx]:
+    """Run Asterisk as DEPLOY.md says, for a bot at this port. 100 is the bot's extension.
+
+    Args:
+        project: Of the bot.
+        port: Where the bot answers.
+        changed: Returns the files that Asterisk gets instead.
+    """
     folder = bots.CACHE / "asterisk" / project.folder.name
     etc = folder / "etc"
+    shutil.rmtree(etc, ignore_errors=True)
     for one in ("etc", "db", "spool", "run", "log"):
         (folder / one).mkdir(parents=True, exist_ok=True)
     values = {"etc": etc, "prefix": PREFIX, "folder": folder}
-    for name, text in OWN.items():
-        text = text.format(**values) if name == "asterisk.conf" else text
+    written = OWN | files((project.folder / "DEPLOY.md").read_text(), port)
+    written["asterisk.conf"] = written["asterisk.conf"].format(**values)
+    written["extensions.conf"] += INTERNAL
+    for name, text in changed(written).items():
         (etc / name).write_text(text)
-    for name, text in files((project.folder / "DEPLOY.md").read_text(), port).items():
-        (etc / name).write_text(text + (INTERNAL if name == "extensions.conf" else ""))
     running = Pbx(folder, folder / "console.log")
     with running.log_file.open("w") as log:
         process = await asyncio.create_subprocess_exec(

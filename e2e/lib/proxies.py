@@ -27,7 +27,7 @@ async def program(name: str, *command: str | Path, url: str, **env: str) -> Asyn
                 assert process.returncode is None, log_file.read_text()
                 with contextlib.suppress(aiohttp.ClientError):
                     async with http.get(url, ssl=False) as response:
-                        if response.ok:
+                        if response.status < 500:  # 404 where a bot has no page
                             break
                 await asyncio.sleep(0.2)
         yield log_file

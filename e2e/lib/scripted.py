@@ -25,6 +25,14 @@ from socket_clients import AUDIO, CHANNELS, DATA, MESSAGE, PCM, SAMPLE_RATE, fie
 
 RATE = 24000
 
+# What a bot tells a page before it ends the session, and what the page says then.
+ENDINGS: list[tuple[dict[str, Any], str]] = [
+    ({"ended": "silence", "minutes": 5}, "Nobody spoke for 5 minutes."),
+    ({"ended": "bot"}, "The bot has ended the conversation."),
+    ({"ended": "time"}, "The time for this conversation is over."),
+    ({"ended": "stopped"}, "The bot stopped. Try again later."),
+]
+
 
 class ScriptedBot:
     """A bot to which one page at a time can connect."""

@@ -38,6 +38,7 @@ class SipPhone(Caller):
         self.number, self.port, self.rings = number, port, rings
         self.talks = asyncio.Event()  # the call is answered
         self.gone = asyncio.Event()  # the other side has hung up, or refused the call
+        self.shows = ""  # who calls
         self.sent = bytearray()
         self._queue = bytearray()  # that came, and was not heard yet
         self._call_id, self._tag = uuid.uuid4().hex, uuid.uuid4().hex[:8]
@@ -63,6 +64,7 @@ class SipPhone(Caller):
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._sip.close()
         self._rtp.close()
+        await asyncio.sleep(0)  # closes the sockets, so that the ports are free
 
     def sound(self) -> bytes:
         return speech.resample(bytes(self.sent), self.rate, EAR)
@@ -156,6 +158,7 @@ class SipPhone(Caller):
             case "INVITE" if self.talks.is_set():  # again: Asterisk changes the media
                 respond("200 OK", self._description())
             case "INVITE":
+                self.shows = re.sub(r".*<sips?:(.*?)@.*", r"\1", fields["from"])
                 self._tasks.append(asyncio.create_task(answer()))
             case "BYE" | "CANCEL":
                 self.gone.set()

@@ -23,6 +23,7 @@ C = TypeVar("C", bound="SocketCaller")
 class SocketCaller(Caller):
     path: str
     protocols: tuple[str, ...] = ()  # WebSocket subprotocols
+    autoping = True  # aiohttp answers pings, and drops the answers to those that are sent
 
     def __init__(self, ws: aiohttp.ClientWebSocketResponse) -> None:
         super().__init__()
@@ -73,7 +74,7 @@ async def call(
     address = url.replace("http", "ws", 1) + kind.path + more
     async with (
         aiohttp.ClientSession(headers=headers) as http,
-        http.ws_connect(address, ssl=trust, protocols=kind.protocols) as ws,
+        http.ws_connect(address, ssl=trust, protocols=kind.protocols, autoping=kind.autoping) as ws,
     ):
         caller = kind(ws)
         await caller.begin()

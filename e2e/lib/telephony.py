@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import re
+import signal
 import subprocess
 import time
 import uuid
@@ -41,9 +42,10 @@ async def in_daily_session(
         env["PYTHONPATH"] = f"{project.server}:{env.get('PYTHONPATH', '')}"
         command = ("uv", "run", "python", "-P", DAILY_SESSION, json.dumps(session))
         done = await asyncio.to_thread(
-            bots.run, *command, cwd=project.server, env=env, timeout=timeout
+            bots.run, *command, cwd=project.server, env=env, timeout=timeout, nice=0
         )
-    assert done.returncode == 0, done.stderr
+    killed = 128 + signal.SIGKILL
+    assert done.returncode == (killed if session.get("dies") else 0), done.stderr
     return done
 
 

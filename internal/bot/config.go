@@ -1,11 +1,6 @@
 package bot
 
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"reflect"
-)
+import "reflect"
 
 // Defaults returns a configuration in which no option was given.
 func Defaults() Config {
@@ -16,26 +11,6 @@ func Defaults() Config {
 		}
 	}
 	return c
-}
-
-// MarshalJSON returns the keys in their order. An empty string with the tag null becomes null.
-func (c Config) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	fields := reflect.ValueOf(c)
-	for i := range fields.NumField() {
-		field, value := fields.Type().Field(i), fields.Field(i).Interface()
-		if value == "" && field.Tag.Get("null") == "empty" {
-			value = nil
-		}
-		data, err := json.Marshal(value)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, ",%q:%s", field.Tag.Get("json"), data)
-	}
-	object := b.Bytes()
-	object[0] = '{' // in place of the first comma
-	return append(object, '}'), nil
 }
 
 // position returns the index of the key in the JSON of a configuration, or -1.
@@ -72,6 +47,5 @@ func (o *Option) IsToggle() bool { return o.kind() == reflect.Bool }
 // IsList reports whether the option has a list of values.
 func (o *Option) IsList() bool { return o.kind() == reflect.Slice }
 
-// IsText reports whether the option's value is a text that follows no list: neither one of fixed words nor
-// a service.
+// IsText reports whether the option's value is free text: neither one of fixed words nor a service.
 func (o *Option) IsText() bool { return o.kind() == reflect.String && o.Enum == nil && o.Kind == "" }

@@ -20,9 +20,9 @@ const maxProblems = 100
 func ParseConfig(name string, data []byte) (Values, report.Problems) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	p := &configParser{name: name, data: data, values: Values{}, given: map[*Option]string{}}
-	members, end, fault := report.Members(data)
+	members, end, err := report.Members(data)
 	if members == nil {
-		p.refuse("config", end, "%s", fault)
+		p.refuse("config", end, "%v", err)
 		return nil, p.problems
 	}
 	for _, m := range members {
@@ -36,15 +36,15 @@ func ParseConfig(name string, data []byte) (Values, report.Problems) {
 		const needs = "generate_client needs client_framework: react or vanilla"
 		p.refuse(OptClient.Key, p.clientWantedAt, needs)
 	}
-	if fault != "" {
-		p.refuse("config", end, "%s", fault)
+	if err != nil {
+		p.refuse("config", end, "%v", err)
 	}
 	return p.values, p.problems
 }
 
-// afterConfig are the keys that --dry-run --json prints after the configuration. A configuration file may
-// have them, and they mean nothing there.
-var afterConfig = []string{"files", "variables", "warnings"}
+// afterConfig are the keys that --dry-run --json prints after the configuration. They are ignored in a
+// configuration file.
+var afterConfig = []string{"files", "variables", "changed", "warnings"}
 
 // A configParser reads one configuration file.
 type configParser struct {
@@ -61,7 +61,7 @@ func (p *configParser) refuse(key string, offset int, format string, args ...any
 	p.problems.AddAt(p.place(offset), key, format, args...)
 }
 
-// place returns the place of the offset, in bytes.
+// place converts an offset, in bytes, to a place in the file.
 func (p *configParser) place(offset int) report.Place {
 	return report.PlaceOf(p.name, p.data, offset)
 }
@@ -205,7 +205,8 @@ func Schema(cat *catalog.Catalog) map[string]any {
 	}
 }
 
-// servicesOf returns the part of the schema by which a file with the mode has the services of the mode.
+// servicesOf returns the part of the schema that requires the services of the mode in a file with this
+// mode.
 func servicesOf(mode string) map[string]any {
 	isMode := map[string]any{OptMode.Key: map[string]any{"const": mode}}
 	services := map[string]any{}

@@ -52,7 +52,7 @@ func (s Section) Services(c *catalog.Catalog) []*catalog.Service {
 	return c.List(s.Option.Kind)
 }
 
-// field returns where the section is in the JSON of a listing.
+// field returns the section's part of a listing.
 func (all *Sections[T]) field(s Section) *T {
 	switch {
 	case s.Option == OptTransports && s.Telephony:
@@ -100,7 +100,7 @@ type ServiceInfo struct {
 	Extras    []string       `json:"extras" about:"extras of pipecat-ai"`
 	Needs     []string       `json:"needs" about:"what else it needs"`
 	Hosts     []string       `json:"hosts" about:"hosts that it contacts"`
-	Language  report.OrNull  `json:"language" enum:"told,fixed,auto,voice,null" about:"how it gets one"`
+	Language  report.OrNull  `json:"language" enum:"told,fixed,auto,voice" about:"how it gets one"`
 	Languages []string       `json:"languages" about:"those to choose from, or that it knows"`
 }
 

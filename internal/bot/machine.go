@@ -1,6 +1,6 @@
 package bot
 
-// Requirements are what a bot needs of the machine that it runs on, as texts for sentences.
+// Requirements are what a bot needs of the machine that it runs on, as phrases for sentences.
 type Requirements struct {
 	Answers     string // time from the end of a question to the first sound of the answer
 	Memory      string // of the bot and its language model together

@@ -2,6 +2,7 @@ package bot
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,7 @@ func NameFromDir(dir string) string {
 	runes := []rune(name)
 	name = string(runes[:min(len(runes), maxName)])
 	name = strings.TrimRightFunc(name, func(r rune) bool { return !inName(r) })
-	if NameProblem(name) != "" {
+	if CheckName(name) != nil {
 		return ""
 	}
 	return name
@@ -46,21 +47,21 @@ func reservedName(name string) bool {
 	return slices.Contains([]string{"con", "prn", "aux", "nul"}, base)
 }
 
-// NameProblem returns what is wrong with a project name, or "".
-func NameProblem(name string) string {
+// CheckName returns an error if a name cannot be that of a project.
+func CheckName(name string) error {
 	runes := []rune(name)
 	switch {
 	case len(runes) == 0:
-		return "the name is empty"
+		return errors.New("the name is empty")
 	case len(runes) > maxName:
-		return fmt.Sprintf("the name has %d characters; the maximum is %d", len(runes), maxName)
+		return fmt.Errorf("the name has %d characters; the maximum is %d", len(runes), maxName)
 	case !startsName(runes[0]) || slices.ContainsFunc(runes, func(r rune) bool { return !inName(r) }):
-		return report.Typed(name) + " is not a valid name: use letters, digits, spaces and . _ -, " +
-			"and begin with a letter or digit"
+		return errors.New(report.Typed(name) + " is not a valid name: use letters, digits, spaces " +
+			"and . _ -, and begin with a letter or digit")
 	case reservedName(name):
-		return fmt.Sprintf("%q is a reserved name on Windows", name)
+		return fmt.Errorf("%q is a reserved name on Windows", name)
 	}
-	return ""
+	return nil
 }
 
 // Slug converts a project name to a package and agent name: lower-case ASCII

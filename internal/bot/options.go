@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vbot/internal/catalog"
+	"vbot/internal/report"
 )
 
 // The fixed words of the configuration.
@@ -24,34 +25,34 @@ const (
 )
 
 // A Config describes a bot completely. --dry-run prints it as JSON, --config reads it, and .vbot.json
-// records it. The order of the keys is fixed. An empty string with the tag null is null in JSON.
+// records it. The order of the keys is fixed.
 //
 // Each field belongs to the row of Options that has its JSON key. Other packages get configurations from
 // Resolve or Defaults, never from a literal, which would lack the defaults.
 type Config struct {
-	ProjectName         string   `json:"project_name"`
-	BotType             string   `json:"bot_type"`
-	Transports          []string `json:"transports"` // canonical ids, in the order given
-	Mode                string   `json:"mode"`
-	STTService          string   `json:"stt_service" null:"empty"` // services are canonical ids: "stt_a"
-	LLMService          string   `json:"llm_service" null:"empty"`
-	TTSService          string   `json:"tts_service" null:"empty"`
-	Recording           bool     `json:"recording"`
-	Transcription       bool     `json:"transcription"`
-	DeployToCloud       bool     `json:"deploy_to_cloud"`
-	EnableNoiseCancel   bool     `json:"enable_noise_cancel"`
-	EnableObservability bool     `json:"enable_observability"`
-	RealtimeService     string   `json:"realtime_service" null:"empty"`
-	VideoService        string   `json:"video_service" null:"empty"`
-	ClientFramework     string   `json:"client_framework" null:"empty"`
-	ClientServer        string   `json:"client_server" null:"empty"`
-	DailyPSTNMode       string   `json:"daily_pstn_mode" null:"empty"`
-	TwilioDailySIPMode  string   `json:"twilio_daily_sip_mode" null:"empty"`
-	VideoInput          bool     `json:"video_input"`
-	VideoOutput         bool     `json:"video_output"`
-	EnableEval          bool     `json:"enable_eval"`
-	SelfHost            bool     `json:"self_host"`
-	Language            string   `json:"language" null:"empty"` // a BCP 47 tag
+	ProjectName         string        `json:"project_name"`
+	BotType             string        `json:"bot_type"`
+	Transports          []string      `json:"transports"` // canonical ids, in the order given
+	Mode                string        `json:"mode"`
+	STTService          report.OrNull `json:"stt_service"` // services are canonical ids: "stt_a"
+	LLMService          report.OrNull `json:"llm_service"`
+	TTSService          report.OrNull `json:"tts_service"`
+	Recording           bool          `json:"recording"`
+	Transcription       bool          `json:"transcription"`
+	DeployToCloud       bool          `json:"deploy_to_cloud"`
+	EnableNoiseCancel   bool          `json:"enable_noise_cancel"`
+	EnableObservability bool          `json:"enable_observability"`
+	RealtimeService     report.OrNull `json:"realtime_service"`
+	VideoService        report.OrNull `json:"video_service"`
+	ClientFramework     report.OrNull `json:"client_framework"`
+	ClientServer        report.OrNull `json:"client_server"`
+	DailyPSTNMode       report.OrNull `json:"daily_pstn_mode"`
+	TwilioDailySIPMode  report.OrNull `json:"twilio_daily_sip_mode"`
+	VideoInput          bool          `json:"video_input"`
+	VideoOutput         bool          `json:"video_output"`
+	EnableEval          bool          `json:"enable_eval"`
+	SelfHost            bool          `json:"self_host"`
+	Language            report.OrNull `json:"language"` // a BCP 47 tag
 }
 
 // An Option is a row of the table: everything about one configuration key. Command line, configuration
@@ -81,7 +82,7 @@ type Option struct {
 	Ask         string    // the text of its own question
 	Label       string    // in the summary
 	Note        string    // explains a toggle
-	Preselected string    // the value at which the cursor is first
+	Preselected string    // the value at which the cursor starts
 	NoneLabel   string    // label of the choice without a value, if that is allowed
 }
 
@@ -339,7 +340,7 @@ var (
 		Note:   "files for Docker and Kubernetes",
 	}
 
-	// Options are all rows. Those that rules mention have a variable above.
+	// Options are all rows. Those that rules mention are also variables, above.
 	Options = []*Option{
 		OptName, OptBotType, OptTransports, OptMode, OptSTT, OptLLM, OptTTS, OptRealtime, OptVideo,
 		OptLanguage,

@@ -158,8 +158,8 @@ func (r *resolver) checkEnum(o *Option) string {
 func (r *resolver) name(dirName string) {
 	r.config.ProjectName = dirName
 	if r.has(OptName) {
-		if why := NameProblem(r.values[OptName].Text); why != "" {
-			r.refuse(OptName, "%s", why)
+		if err := CheckName(r.values[OptName].Text); err != nil {
+			r.refuse(OptName, "%v", err)
 		}
 	} else if dirName == "" && !r.given(OptName) {
 		r.missing(OptName, "missing: the directory's name cannot be a project name")

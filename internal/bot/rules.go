@@ -66,7 +66,7 @@ func (r *resolver) onLocalhost() bool {
 	})
 }
 
-// webOnly reports whether it refused the option, because this is a telephony bot.
+// webOnly refuses the option if this is a telephony bot, and reports whether it did.
 func (r *resolver) webOnly(o *Option) bool {
 	isPhone := r.config.BotType == BotTelephony
 	winner := OptTransports

@@ -114,7 +114,7 @@ func (r *resolver) dialMode(id string, modes map[*Option]string) {
 
 // botType checks the type of the bot. If it is not given, it depends on the transports.
 func (r *resolver) botType() {
-	i := slices.IndexFunc(r.transports, func(p *catalog.Service) bool { return p.Telephony })
+	i := slices.IndexFunc(r.transports, func(s *catalog.Service) bool { return s.Telephony })
 	r.config.BotType = BotWeb
 	if i >= 0 {
 		r.config.BotType = BotTelephony
@@ -126,8 +126,8 @@ func (r *resolver) botType() {
 	}
 }
 
-// Update returns the recorded values for an update with the typed ones. The type of the bot depends on
-// its transports again, unless somebody asked for a telephony bot without a telephone.
+// Update returns the recorded values that an update with the typed ones starts from. The type of the bot
+// depends on its transports again, unless somebody asked for a telephony bot without a telephone.
 func Update(cat *catalog.Catalog, recorded, typed Values) Values {
 	values := maps.Clone(recorded)
 	hadTelephone := hasTelephone(cat, recorded[OptTransports].List)

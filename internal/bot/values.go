@@ -6,7 +6,7 @@ import (
 	"vbot/internal/report"
 )
 
-// A Value is a given value of an option. Which of Text, List and On counts depends on the option.
+// A Value is what was given for an option. Which of Text, List and On counts depends on the option.
 type Value struct {
 	Text string
 	List []string
@@ -37,18 +37,17 @@ func (o *Option) set(c *Config, v Value) {
 
 // get returns the value in the configuration, and whether there is one: an optional text may be missing.
 func (o *Option) get(c *Config) (v Value, ok bool) {
-	switch x := o.field(c).Interface().(type) {
-	case bool:
-		return Value{On: x}, true
-	case []string:
-		return Value{List: x}, true
-	default:
-		v.Text = x.(string)
-		return v, v.Text != ""
+	field := o.field(c)
+	switch o.kind() {
+	case reflect.Bool:
+		return Value{On: field.Bool()}, true
+	case reflect.Slice:
+		return Value{List: field.Interface().([]string)}, true
 	}
+	return Value{Text: field.String()}, field.String() != ""
 }
 
-// Values returns the values that produce c.
+// Values returns the values that Resolve turns into c.
 func (c Config) Values() Values {
 	values := Values{}
 	for _, o := range Options {

@@ -223,8 +223,8 @@ func TestRequirements(t *testing.T) {
 	} {
 		var vs []Variable
 		for line := range strings.SplitSeq(env, "\n") {
-			if why := readVariable(&vs, line); why != "" {
-				t.Fatal(line, why)
+			if err := readVariable(&vs, line); err != nil {
+				t.Fatal(line, err)
 			}
 		}
 		var got []string

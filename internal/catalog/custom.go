@@ -18,30 +18,29 @@ import (
 const maxService = 64 << 10
 
 // Add adds a user's own services: the files KIND/NAME.py in dir, which have the form of templates/services.
-// It returns problems with them; name is the name of dir in these.
-// It ignores other files, and names that begin with . or _. A service in a folder that is
-// not a KIND is a problem.
+// It ignores other files, and names that begin with . or _. A service in a folder that is not a KIND is a
+// problem. name is the name of dir in problems.
 func (c *Catalog) Add(dir fs.FS, name string) (problems report.Problems) {
 	fs.WalkDir(dir, ".", func(file string, d fs.DirEntry, err error) error {
 		s := &Service{Kind: path.Dir(file), file: path.Join(name, file)}
-		known := slices.Contains(ServiceKinds, s.Kind)
-		dotted := file != "." && strings.Trim(path.Base(file)[:1], "._") == ""
+		isInKind := slices.Contains(ServiceKinds, s.Kind)
+		isIgnored := file != "." && strings.Trim(path.Base(file)[:1], "._") == ""
 		var text []byte
 		switch {
 		case err != nil:
-		case d.IsDir() && (dotted || strings.Count(file, "/") == 2):
+		case d.IsDir() && (isIgnored || strings.Count(file, "/") == 2):
 			return fs.SkipDir
 		case slices.Contains(ServiceKinds, file) && !d.IsDir():
 			err = errors.New("expected a folder")
-		case d.IsDir() || dotted || !strings.HasSuffix(file, ".py"):
+		case d.IsDir() || isIgnored || !strings.HasSuffix(file, ".py"):
 			return nil
 		default:
 			text, err = readService(dir, file)
 		}
 		switch {
-		case err != nil && (known || !strings.Contains(file, "/")):
+		case err != nil && (isInKind || !strings.Contains(file, "/")):
 			s.refuse(&problems, 0, "%v", report.Cause(err))
-		case known:
+		case isInKind:
 			problems = append(problems, c.addService(s, strings.ReplaceAll(string(text), "\r\n", "\n"))...)
 		case bytes.HasPrefix(text, []byte("# id: ")):
 			near := report.DidYouMean(report.Nearest(s.Kind, ServiceKinds))
@@ -73,11 +72,11 @@ func readService(dir fs.FS, file string) ([]byte, error) {
 
 // addService adds the service in this file, and returns problems with it.
 func (c *Catalog) addService(s *Service, text string) (problems report.Problems) {
-	isOdd := func(r rune) bool { return r == '\t' || r == utf8.RuneError || report.IsHidden(r) }
+	isInvisible := func(r rune) bool { return r == '\t' || r == utf8.RuneError || report.IsHidden(r) }
 	for i, line := range strings.Split(text, "\n") {
-		if strings.ContainsFunc(line, isOdd) {
-			const odd = "a tab or a hidden character; save the file as UTF-8 without a byte-order mark"
-			s.refuse(&problems, i+1, odd)
+		if strings.ContainsFunc(line, isInvisible) {
+			const found = "a tab or a hidden character; save the file as UTF-8 without a byte-order mark"
+			s.refuse(&problems, i+1, found)
 			return problems
 		}
 	}

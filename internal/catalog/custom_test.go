@@ -70,7 +70,7 @@ func TestCodeOfCustomServices(t *testing.T) {
 		},
 		{
 			"a language without a list", "build()", "build(language: str)",
-			"11: build takes a language, so a line in the head must list some: # languages: en, de, pt-BR",
+			"11: build takes a language, so the front matter must list some: # languages: en, de, pt-BR",
 		},
 		{
 			"a language without a condition", `"joe"),`, "\"joe\"),\n        language=language,",
@@ -80,7 +80,7 @@ func TestCodeOfCustomServices(t *testing.T) {
 		{"another condition", `"joe"),`, `"joe"),  # when: raining`, `14: unknown condition "raining"`},
 		{
 			"a variable that is not listed", `os.environ["ACME_API_KEY"]`, `os.environ["ACME_KEY"]`,
-			"13: the head has no line for ACME_KEY; add # env: ACME_KEY required ...\n" +
+			"13: the front matter has no line for ACME_KEY; add # env: ACME_KEY required ...\n" +
 				"4: build does not read ACME_API_KEY; if the framework does, add the word library",
 		},
 		{

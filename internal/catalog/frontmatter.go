@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,16 +11,16 @@ import (
 	"vbot/internal/report"
 )
 
-// parse reads the text of the service's file: first the front matter, comment lines of the form
-// `# key: value` that messages call the head, then the code. It returns problems with what it cannot read;
-// checkFrontMatter and checkCode find the other problems.
+// parse reads the text of the service's file: the front matter, which is comments of the form `# key: value`,
+// and the code. It returns problems with what it cannot read; checkFrontMatter and checkCode find the other
+// problems.
 func (s *Service) parse(text string) (problems report.Problems) {
 	s.frontMatter = text
 	for at := 1; strings.HasPrefix(text, "# "); at++ {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
 		name, value, _ := strings.Cut(line[2:], ": ")
-		why := ""
+		var err error
 		switch f := fields[name]; {
 		case f.text != nil:
 			*f.text(s) = value
@@ -27,12 +28,12 @@ func (s *Service) parse(text string) (problems report.Problems) {
 			words := f.words(s) // languages take several lines
 			*words = append(*words, strings.Split(value, ", ")...)
 		case f.read != nil:
-			why = f.read(s, value)
+			err = f.read(s, value)
 		default:
-			why = "unknown key"
+			err = errors.New("unknown key")
 		}
-		if why != "" {
-			s.refuse(&problems, at, "%s: %s", name, why)
+		if err != nil {
+			s.refuse(&problems, at, "%s: %v", name, err)
 		}
 	}
 	s.frontMatter = strings.TrimSuffix(s.frontMatter, text)
@@ -133,13 +134,13 @@ const (
 	digits = "0123456789"
 )
 
-// A field of the front matter says where its value goes, and its form. One of text, words and read is set;
-// read returns what is wrong with the value, or "". Each word is prefix, followed by some of characters; ""
-// allows all characters. If there are allowed words, no others are.
+// A field of the front matter says where its value goes, and its form. One of text, words and read is set.
+// Each word is prefix, followed by some of characters; "" allows all characters. If there are allowed words,
+// no others are.
 type field struct {
 	text       func(*Service) *string
 	words      func(*Service) *[]string
-	read       func(*Service, string) string
+	read       func(*Service, string) error
 	prefix     string
 	characters string
 	allowed    []string
@@ -210,83 +211,83 @@ var fields = map[string]field{
 	"self-host-pip": {words: func(s *Service) *[]string { return &s.SelfHostPip }},
 }
 
-func (s *Service) readServiceVariable(value string) string  { return readVariable(&s.Env, value) }
-func (s *Service) readSelfHostVariable(value string) string { return readVariable(&s.SelfHost, value) }
+func (s *Service) readServiceVariable(value string) error  { return readVariable(&s.Env, value) }
+func (s *Service) readSelfHostVariable(value string) error { return readVariable(&s.SelfHost, value) }
 
 // A Region says how a service offers processing in the EU, and which page of its documents says so. Where
 // they say nothing, it is empty.
 type Region struct{ How, Page string }
 
 // readRegion reads "at eu.acme.com https://acme.com/docs/regions".
-func (s *Service) readRegion(value string) string {
+func (s *Service) readRegion(value string) error {
 	at := strings.LastIndex(value, " ")
 	how, page := strings.TrimSpace(value[:max(at, 0)]), value[at+1:]
 	if how == "" || !strings.HasPrefix(page, "https://") {
-		return "expected how it processes in the EU, then the address of the page that says so"
+		return errors.New("expected how it processes in the EU, then the address of the page that says so")
 	}
 	s.Region = Region{how, page}
-	return ""
+	return nil
 }
 
 // readVideo reads "in", "out" or "in, out".
-func (s *Service) readVideo(value string) string {
+func (s *Service) readVideo(value string) error {
 	words := strings.Split(value, ", ")
 	s.VideoIn, s.VideoOut = slices.Contains(words, "in"), slices.Contains(words, "out")
-	return ""
+	return nil
 }
 
 // readSize reads the size of the picture in pixels: "1280x720".
-func (s *Service) readSize(value string) string {
+func (s *Service) readSize(value string) error {
 	s.Width, s.Height, _ = strings.Cut(value, "x")
 	for _, pixels := range []string{s.Width, s.Height} { // they stand in Python
 		if n, err := strconv.ParseUint(pixels, 10, 16); err != nil || fmt.Sprint(n) != pixels || n == 0 {
-			return "expected WIDTHxHEIGHT, such as 1280x720"
+			return errors.New("expected WIDTHxHEIGHT, such as 1280x720")
 		}
 	}
-	return ""
+	return nil
 }
 
 // readLoop reads "yes".
-func (s *Service) readLoop(value string) string {
+func (s *Service) readLoop(value string) error {
 	s.NeedsLoop = true
 	return expectWord(value, "yes")
 }
 
 // readCloud reads "no".
-func (s *Service) readCloud(value string) string {
+func (s *Service) readCloud(value string) error {
 	s.notInCloud = true
 	return expectWord(value, "no")
 }
 
-// expectWord returns what is wrong with a value that may only be this word.
-func expectWord(value, word string) string {
+// expectWord returns an error unless the value is this word.
+func expectWord(value, word string) error {
 	if value != word {
-		return "expected " + word + ", or no such line"
+		return errors.New("expected " + word + ", or no such line")
 	}
-	return ""
+	return nil
 }
 
 // readClient reads "@pipecat-ai/daily-transport ^1.6.9".
-func (s *Service) readClient(value string) string {
+func (s *Service) readClient(value string) error {
 	var ok bool
 	if s.Client.Package, s.Client.Range, ok = strings.Cut(value, " "); !ok {
-		return "expected PACKAGE RANGE, such as @pipecat-ai/daily-transport ^1.6.9"
+		return errors.New("expected PACKAGE RANGE, such as @pipecat-ai/daily-transport ^1.6.9")
 	}
-	return ""
+	return nil
 }
 
 // readType reads "web" or "telephony".
-func (s *Service) readType(value string) string {
+func (s *Service) readType(value string) error {
 	s.Telephony = value == "telephony"
-	return ""
+	return nil
 }
 
 // readVoices adds the voices of one line: `de de_DE-thorsten-medium, fr fr_FR-siwis-medium`. `any` says
 // that every voice speaks every language.
-func (s *Service) readVoices(value string) string {
+func (s *Service) readVoices(value string) error {
 	if value == "any" {
 		s.anyVoice = true
-		return ""
+		return nil
 	}
 	if s.voices == nil {
 		s.voices = map[string]string{}
@@ -294,15 +295,15 @@ func (s *Service) readVoices(value string) string {
 	for pair := range strings.SplitSeq(value, ", ") {
 		tag, voice, ok := strings.Cut(pair, " ")
 		if named, _ := LanguageTag(tag); !ok || named != tag {
-			return "expected any, or LANGUAGE VOICE, such as de de_DE-thorsten-medium"
+			return errors.New("expected any, or LANGUAGE VOICE, such as de de_DE-thorsten-medium")
 		}
 		s.voices[tag] = voice
 	}
-	return ""
+	return nil
 }
 
 // readModel reads "400 MB, 0.5 cores", with ", each session" if sessions do not share the model.
-func (s *Service) readModel(value string) string {
+func (s *Service) readModel(value string) error {
 	value, s.Model.Apart = strings.CutSuffix(value, ", each session")
 	memory, rest, _ := strings.Cut(value, " MB, ")
 	number, isWhole := strings.CutSuffix(rest, " cores")
@@ -310,23 +311,23 @@ func (s *Service) readModel(value string) string {
 	cores, err2 := strconv.ParseFloat(number, 64)
 	s.Model.Megabytes, s.Model.CPU = megabytes, int(1000*cores)
 	if !isWhole || err != nil || err2 != nil || megabytes < 1 || !(cores > 0 && cores < 100) {
-		return "expected something like 400 MB, 0.5 cores"
+		return errors.New("expected something like 400 MB, 0.5 cores")
 	}
-	return ""
+	return nil
 }
 
 // readLicense reads "GPL-3.0-or-later: piper-tts".
-func (s *Service) readLicense(value string) string {
+func (s *Service) readLicense(value string) error {
 	license, names, ok := strings.Cut(value, ": ")
 	if !ok {
-		return "expected LICENSE: PACKAGE, such as GPL-3.0-or-later: piper-tts"
+		return errors.New("expected LICENSE: PACKAGE, such as GPL-3.0-or-later: piper-tts")
 	}
 	s.Licenses = append(s.Licenses, License{SPDX: license, Of: strings.Split(names, ", ")})
-	return ""
+	return nil
 }
 
 // readHost reads "HOST[:PORT[/udp]][: NOTE]".
-func (s *Service) readHost(value string) string {
+func (s *Service) readHost(value string) error {
 	address, note, _ := strings.Cut(value, ": ")
 	_, port, given := strings.Cut(address, ":")
 	ports := []string{port}
@@ -338,29 +339,29 @@ func (s *Service) readHost(value string) string {
 		return err != nil || n == 0
 	}
 	if given && (len(ports) == 0 || slices.ContainsFunc(ports, isBad)) { // it stands in YAML
-		return "expected HOST[:PORT[/udp]]: NOTE, such as media.example.com:3478/udp: media"
+		return errors.New("expected HOST[:PORT[/udp]]: NOTE, such as media.example.com:3478/udp: media")
 	}
 	s.Hosts = append(s.Hosts, Host{Address: address, Note: note})
-	return ""
+	return nil
 }
 
 // readDownload reads a host from which a model in the bot's process is downloaded when the bot first starts.
-func (s *Service) readDownload(value string) string {
-	why := s.readHost(value)
-	if why == "" {
-		host := &s.Hosts[len(s.Hosts)-1]
-		host.Note += ", at the first start"
-		host.ForDownload = true
+func (s *Service) readDownload(value string) error {
+	if err := s.readHost(value); err != nil {
+		return err
 	}
-	return why
+	host := &s.Hosts[len(s.Hosts)-1]
+	host.Note += ", at the first start"
+	host.ForDownload = true
+	return nil
 }
 
 // readStandIn reads `FILE [tls] [untimed] [NAME=VALUE...]`, where {} in a value is the stand-in's
 // HOST:PORT.
-func (s *Service) readStandIn(value string) string {
+func (s *Service) readStandIn(value string) error {
 	words := strings.Fields(value)
 	if len(words) == 0 {
-		return "expected FILE NAME=VALUE..., such as openai_chat ACME_BASE_URL=http://{}/v1"
+		return errors.New("expected FILE NAME=VALUE..., such as openai_chat ACME_BASE_URL=http://{}/v1")
 	}
 	s.StandIn.File = words[0]
 	for _, word := range words[1:] {
@@ -375,21 +376,21 @@ func (s *Service) readStandIn(value string) string {
 		name, value, ok := strings.Cut(word, "=")
 		isKnown := slices.ContainsFunc(s.Env, func(v Variable) bool { return v.Name == name })
 		if !ok || !isKnown || !strings.Contains(value, "{}") {
-			return "expected NAME=VALUE, a variable above and an address with {} for HOST:PORT"
+			return errors.New("expected NAME=VALUE, a variable above and an address with {} for HOST:PORT")
 		}
 		s.StandIn.Addresses = append(s.StandIn.Addresses, Address{name, value})
 	}
-	return ""
+	return nil
 }
 
 // readVariable adds `NAME required|optional KIND [library|server] [unless OTHER] [with OTHER]
-// [without OTHER] [else OTHER] [from PAGE] [=VALUE]: NOTE` to the list. It returns what is wrong with it,
-// or "".
-func readVariable(to *[]Variable, value string) string {
+// [without OTHER] [else OTHER] [from PAGE] [=VALUE]: NOTE` to the list.
+func readVariable(to *[]Variable, value string) error {
 	left, note, hasNote := strings.Cut(value, ": ")
 	words := strings.Fields(left)
 	if !hasNote || len(words) < 3 || !isVariable(words[0], words[1], words[2]) {
-		return "expected NAME required|optional " + strings.Join(variableKinds, "|") + " [=VALUE]: NOTE"
+		const expected = "expected NAME required|optional %s [=VALUE]: NOTE"
+		return fmt.Errorf(expected, strings.Join(variableKinds, "|"))
 	}
 	v := Variable{Name: words[0], Required: words[1] == "required", Kind: words[2], Note: note}
 	others := map[string]*string{
@@ -413,14 +414,14 @@ func readVariable(to *[]Variable, value string) string {
 		case word == "server":
 			v.Server = true
 		default:
-			return fmt.Sprintf("unknown word %q", word)
+			return fmt.Errorf("unknown word %q", word)
 		}
 	}
 	if v.Page != "" {
 		v.Note += ", from " + v.Page
 	}
 	*to = append(*to, v)
-	return ""
+	return nil
 }
 
 // isVariable reports whether these can be the first three words of a variable.

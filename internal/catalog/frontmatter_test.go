@@ -77,8 +77,8 @@ func TestFrontMatterWithoutKeys(t *testing.T) {
 func TestVariableWithEverything(t *testing.T) {
 	var read []Variable
 	const line = "A_1 optional url library server unless B with C without D else E =https://a: note: more"
-	if why := readVariable(&read, line); why != "" {
-		t.Fatal(why)
+	if err := readVariable(&read, line); err != nil {
+		t.Fatal(err)
 	}
 	want := Variable{
 		Name:          "A_1",

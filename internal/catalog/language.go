@@ -45,7 +45,7 @@ func LanguageTag(text string) (tag string, ok bool) {
 
 // languageNames are the English names of languages by tag, for menus, suggestions and prompts.
 var languageNames = sync.OnceValue(func() map[string]string {
-	data, _ := templates.Files.ReadFile("languages.txt") // it is there
+	data, _ := templates.Files.ReadFile("languages.txt") // embedded
 	names := map[string]string{}
 	for line := range strings.Lines(string(data)) {
 		tag, name, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -93,7 +93,7 @@ func (s *Service) Language() string {
 
 // Languages returns the tags of the languages that the service supports, if it lists them.
 func (s *Service) Languages() []string {
-	if way := s.Language(); way != "told" && way != "fixed" {
+	if source := s.Language(); source != "told" && source != "fixed" {
 		return []string{}
 	}
 	return s.languages
@@ -128,9 +128,9 @@ var setDefault = regexp.MustCompile(`os\.environ\.setdefault\("(\w+)", "([^"]*)"
 func (s *Service) Speaking(tag string) *Service {
 	base, _, _ := strings.Cut(tag, "-")
 	voice := cmp.Or(s.voices[tag], s.voices[base])
-	decides := s.Language() == languageVoice
+	isByVoice := s.Language() == languageVoice
 	isTold := len(s.Languages()) > 0 && !s.anyVoice
-	if tag == "" || voice == "" && !decides && !isTold {
+	if tag == "" || voice == "" && !isByVoice && !isTold {
 		return s
 	}
 	speaking := *s
@@ -147,10 +147,10 @@ func (s *Service) Speaking(tag string) *Service {
 			speaking.Build.Statements = withDefault(s.Build.Statements, v.Name, voice)
 			v.Required = false
 			v.Fallback = voice
-		case base == "en" && (s.voices != nil || !decides): // the default voices speak English
+		case base == "en" && (s.voices != nil || !isByVoice): // the default voices speak English
 			continue
 		default:
-			if decides {
+			if isByVoice {
 				v.Required = true
 				v.Fallback = ""
 			}
@@ -163,13 +163,13 @@ func (s *Service) Speaking(tag string) *Service {
 
 // withDefault returns the code with this default for the variable, which the code reads once.
 func withDefault(code, name, value string) string {
-	own := `os.getenv("` + name + `", "` + value + `")`
+	withValue := `os.getenv("` + name + `", "` + value + `")`
 	for _, reads := range []string{`os.environ["` + name + `"]`, `os.getenv("` + name + `", NOT_GIVEN)`} {
 		if strings.Contains(code, reads) {
-			return strings.Replace(code, reads, own, 1)
+			return strings.Replace(code, reads, withValue, 1)
 		}
 	}
 	before, rest, _ := strings.Cut(code, `os.getenv("`+name+`", "`)
 	_, after, _ := strings.Cut(rest, `")`)
-	return before + own + after
+	return before + withValue + after
 }

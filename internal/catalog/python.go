@@ -98,7 +98,7 @@ func (s *Service) checkParameters(problems *report.Problems, first int) {
 	}
 	takesLanguage := strings.Contains(s.Build.Parameters, "language:")
 	if takesLanguage && s.Language() != "told" {
-		const listSome = "build takes a language, so a line in the head must list some: " +
+		const listSome = "build takes a language, so the front matter must list some: " +
 			"# languages: en, de, pt-BR"
 		s.refuse(problems, at, listSome)
 	}
@@ -122,7 +122,8 @@ func (s *Service) checkStatements(problems *report.Problems, first int) {
 		_, read, _ := strings.Cut(line, `os.environ["`)
 		name, _, isRead := strings.Cut(read, `"`)
 		if isRead && s.line("env: "+name+" ") == 0 {
-			s.refuse(problems, first+i, "the head has no line for %s; add # env: %s required ...", name, name)
+			const noLine = "the front matter has no line for %s; add # env: %s required ..."
+			s.refuse(problems, first+i, noLine, name, name)
 		}
 	}
 }

@@ -13,11 +13,13 @@ type Requirement struct {
 	// Text is the requirement for people, in Markdown: "either `A` or `B` with `C`"; "" if the variable is
 	// needed only if another one is set.
 	Text    string
-	Page    string // where a person gets it, or what it is
-	Address string // the variable for an address, such as a server of your own, that makes it optional; or ""
-	Server  bool   // read by webhooks.py, not by bot.py
-	Only    string // the only transport that needs it, or ""
-	Runs    string // bot.py needs it only if it serves this key of TRANSPORTS; "" if always
+	Page    string     // where a person gets it, or what it is
+	Instead [][]string // see Service.Instead
+	Address string     // the variable for an address, such as a server of your own, that makes it optional; or ""
+	Server  bool       // read by webhooks.py, not by bot.py
+	Only    string     // the label of the only transport that needs it, or ""
+	OnlyID  string     // the id of that transport, or ""
+	Runs    string     // bot.py needs it only if it serves this key of TRANSPORTS; "" if always
 }
 
 // A Rule says what must be set. The zero value requires nothing.
@@ -46,11 +48,11 @@ func (r Rule) String() string {
 // Requirements returns the requirements of the service. isChoice says that it is one of several
 // transports, so that a bot also works without it.
 func (s *Service) Requirements(isChoice bool) (out []Requirement) {
-	pages := map[string]string{} // by the word that names of variables begin with, such as TWILIO
+	pages := map[string]string{} // by the first word of the variables' names, such as TWILIO
 	for _, v := range s.Env {
 		r := Requirement{Name: v.Name, Rule: v.Rule(s.Env), Page: cmp.Or(s.KeysURL, v.Note), Server: v.Server}
 		if isChoice && s.ModeOf == "" {
-			r.Only = s.Label
+			r.Only, r.OnlyID = s.Label, s.ID
 		}
 		if isChoice && !v.Server {
 			r.Runs = cmp.Or(s.Key, "call") // which webhooks.py starts, so that bot.py starts without it
@@ -72,6 +74,7 @@ func (s *Service) Requirements(isChoice bool) (out []Requirement) {
 // describeRequired adds the text for people: that the variable is required, and where they get it.
 func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]string) {
 	r.Text = "`" + v.Name + "`"
+	r.Instead = s.Instead(v)
 	other := s.Unless(v)
 	isAddress := func(w Variable) bool { return w.Name == other && w.Kind == "url" }
 	switch {
@@ -79,24 +82,21 @@ func (s *Service) describeRequired(r *Requirement, v Variable, pages map[string]
 		r.Address = other
 	case other != "":
 		r.Text = "either " + r.Text + " or `" + other + "`"
-		for _, w := range s.Env {
-			if w.With == other {
-				r.Text += " with `" + w.Name + "`"
-			}
+		for _, name := range s.with(other) {
+			r.Text += " with `" + name + "`"
 		}
 	}
-	company, _, _ := strings.Cut(v.Name, "_")
+	prefix, _, _ := strings.Cut(v.Name, "_")
 	if v.Page != "" {
-		pages[company] = v.Page
+		pages[prefix] = v.Page
 	} else if v.Server {
 		r.Page = v.Note
 	}
-	r.Page = cmp.Or(pages[company], r.Page)
+	r.Page = cmp.Or(pages[prefix], r.Page)
 }
 
-// Rule returns the rule that the variable causes. beside are all variables of the service, one of which
-// may replace it.
-func (v Variable) Rule(beside []Variable) Rule {
+// Rule returns what the variable requires. variables are those of its service: one of them may replace it.
+func (v Variable) Rule(variables []Variable) Rule {
 	switch {
 	case v.With != "":
 		return Rule{Names: []string{v.Name}, IfSet: v.With}
@@ -106,7 +106,7 @@ func (v Variable) Rule(beside []Variable) Rule {
 		return Rule{Names: []string{v.Name}}
 	}
 	rule := Rule{Names: []string{v.Name, v.unless}}
-	for _, w := range beside {
+	for _, w := range variables {
 		switch {
 		case w.Name != v.unless:
 		case w.Without == v.Name:
@@ -116,6 +116,27 @@ func (v Variable) Rule(beside []Variable) Rule {
 		}
 	}
 	return rule
+}
+
+// Instead returns what may be set in place of the required variable: each alternative is the variables that
+// must be set together.
+func (s *Service) Instead(v Variable) (alternatives [][]string) {
+	for _, name := range v.Rule(s.Env).Names {
+		if name != v.Name {
+			alternatives = append(alternatives, append([]string{name}, s.with(name)...))
+		}
+	}
+	return alternatives
+}
+
+// with returns the variables that must be set, too, if the one with the name is.
+func (s *Service) with(name string) (names []string) {
+	for _, w := range s.Env {
+		if w.With == name {
+			names = append(names, w.Name)
+		}
+	}
+	return names
 }
 
 // Lines returns the lines of the variable in .env.example: without a value, and commented

@@ -65,7 +65,7 @@ type Service struct {
 	SelfHostPip []string   // requirements of self_host.py
 }
 
-// A Build is the code of a service's file: its imports and the function build, which makes it.
+// A Build is the code of a service's file: its imports, and the function build, which makes the service.
 type Build struct {
 	Imports    string // without an empty line at the end
 	Parameters string // of build, as they stand between its brackets

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -22,14 +23,14 @@ type Command struct {
 
 	Topic bool // only a help page: `vbot help NAME`
 	Sub   []Command
-	// Other says what to do instead of commands that vbot does not have. The keys are names ("rm"), or
-	// whole paths where the advice differs ("vbot cloud secrets add"). It is nil except in the root.
+	// Other has advice for commands that vbot does not have, by name ("rm") or, where the advice differs, by
+	// path ("vbot cloud secrets add"). It is nil except in the root.
 	Other map[string]string
-	page  string // the help page, in which {options} stands for a section of options
+	page  string // the help page, with marks such as {options}
 }
 
-// A Runner is a command with its options. Run returns what the command did or found; with an error, too,
-// if it did or found a part.
+// A Runner is a command with its options. Run returns what the command did or found. With an error, it
+// returns the part that was done or found before.
 type Runner interface {
 	Run(context.Context, *Env) (report.Result, error)
 }
@@ -37,7 +38,6 @@ type Runner interface {
 // A RunnerFunc is a command without options of its own, or what runs instead of a command.
 type RunnerFunc func(*Env) (report.Result, error)
 
-// Run calls the function.
 func (f RunnerFunc) Run(_ context.Context, e *Env) (report.Result, error) { return f(e) }
 
 // A Preparer is a Runner that reads what Run needs, such as files, or that checks more than its Args and
@@ -55,13 +55,11 @@ func JSONOf(r report.Result) any {
 	return r
 }
 
-// A Document is a result that is JSON even without --json. Its form is fixed: it has no warnings.
+// A Document is a result that is JSON even without --json. Its form is fixed, so no warnings are added to it.
 type Document struct{ Value any }
 
-// Text prints the document.
 func (d Document) Text(out *report.Printer) { out.PrintJSON(d.Value) }
 
-// JSON returns the document.
 func (d Document) JSON() any { return d.Value }
 
 // Results are values of the types that a command prints with --json, for `vbot schema`: {"": Written{},
@@ -80,23 +78,23 @@ type Arg struct {
 	Name     string // as problems name it: "key"
 	Optional bool
 	Repeated bool // the last one: it may be given several times
-	// Check returns what is wrong with the argument, or ""; nil if it may have any value but "". Messages
-	// never repeat an argument, which may be a misplaced secret.
-	Check func(text string) string
+	// Check returns an error if the argument is invalid. It may be nil: then any value but "" is valid.
+	// Errors never repeat an argument, which may be a misplaced secret.
+	Check func(text string) error
 }
 
-// fault returns what is wrong with a text that was given for the argument, or "".
-func (a Arg) fault(text string) string {
+// check checks a text that was given for the argument.
+func (a Arg) check(text string) error {
 	switch {
 	case text == "":
-		return "must not be empty"
+		return errors.New("must not be empty")
 	case a.Check != nil:
 		return a.Check(text)
 	}
-	return ""
+	return nil
 }
 
-// check returns what is wrong with the arguments. command is the command as typed.
+// check returns the problems with the arguments. command is the command as typed.
 func (a Args) check(command string, args []string) (problems report.Problems) {
 	isRepeated := false
 	for i, arg := range a.Named {
@@ -109,12 +107,12 @@ func (a Args) check(command string, args []string) (problems report.Problems) {
 			given = given[:1]
 		}
 		for n, text := range given {
-			where := strings.ToUpper(arg.Name)
+			field := arg.Name
 			if len(given) > 1 {
-				where += fmt.Sprintf(" %d", n+1)
+				field += fmt.Sprintf(" %d", n+1)
 			}
-			if fault := arg.fault(text); fault != "" {
-				problems.Add(arg.Name, where, "%s", fault)
+			if err := arg.check(text); err != nil {
+				problems.Add(field, strings.ToUpper(field), "%v", err)
 			}
 		}
 	}
@@ -148,14 +146,22 @@ func WithPages(files fs.FS, root *Command) *Command {
 	return root
 }
 
-// names returns the names of the commands below this one, without help topics.
-func (c *Command) names() (names []string) {
+// names returns the names of the commands below this one, or of the help topics. It is never nil, because
+// JSON would have null.
+func (c *Command) names(topics bool) []string {
+	names := []string{}
 	for _, sub := range c.Sub {
-		if !sub.Topic {
+		if sub.Topic == topics {
 			names = append(names, sub.Name)
 		}
 	}
 	return names
+}
+
+// summary returns the first line of the help page: "print the version of vbot".
+func (c *Command) summary() string {
+	line, _, _ := strings.Cut(c.page, "\n")
+	return strings.ToLower(line[:1]) + strings.TrimSuffix(line[1:], ".")
 }
 
 // typedAfter returns the command as typed below its parent: "vbot cloud login" below "vbot cloud".

@@ -56,7 +56,7 @@ func Complete(e *Env, root *Command, typed []string) []Completion {
 	case strings.HasPrefix(last, "-"):
 		for _, o := range flags.options {
 			for i, name := range o.Names {
-				about := brief(o.About)
+				about := o.About
 				if i > 0 && strings.HasPrefix(name, "--no-") {
 					about = "" // the description is that of the positive form
 				}
@@ -65,12 +65,12 @@ func Complete(e *Env, root *Command, typed []string) []Completion {
 		}
 	case inv.command.Sub != nil:
 		for _, c := range inv.command.Sub {
-			if about, _, _ := strings.Cut(c.page, "\n"); inv.help || !c.Topic {
-				add(c.Name, brief(about))
+			if inv.help || !c.Topic {
+				add(c.Name, c.summary())
 			}
 		}
 		if inv.command == inv.root && !inv.help {
-			add("help", "Print help for a command or a topic")
+			add("help", aboutHelp)
 		}
 	case len(arguments) == 0:
 		for _, word := range inv.command.Args.Words {
@@ -80,17 +80,9 @@ func Complete(e *Env, root *Command, typed []string) []Completion {
 	return out
 }
 
-// brief shortens a description to its first clause, without what is in parentheses.
-func brief(about string) string {
-	for _, end := range []string{"; ", " (", ". "} {
-		about, _, _ = strings.Cut(about, end)
-	}
-	return strings.TrimSuffix(about, ".")
-}
-
 // completions returns the known values of the option that begin with typed.
 func (f *Flags) completions(e *Env, name, typed string) []string {
-	switch o := f.named[name]; {
+	switch o := f.option(name); {
 	case o == nil:
 	case o.Complete != nil:
 		return o.Complete(e, typed)

@@ -31,6 +31,7 @@ type Env struct {
 	// The command line. Run sets these.
 	Command string   // the command as typed: "vbot cloud secrets set"
 	Args    []string // its arguments, without the options
+	Typed   []string // its options and arguments, as typed
 	JSON    bool     // --json was given
 	NoInput bool     // --no-input was given
 

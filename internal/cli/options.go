@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"io"
 	"slices"
@@ -18,10 +19,9 @@ type Flags struct {
 	Command *Command // whose options these are
 	path    string   // the command as typed: "vbot init"
 
-	set     *flag.FlagSet
-	options []*Option          // in the order of the help page
-	named   map[string]*Option // by name, without hyphens
-	section int                // the section of the help page for the next option
+	set     *flag.FlagSet // its values are of the type value
+	options []*Option     // in the order of the help page
+	section int           // the section of the help page for the next option
 
 	// What the command line gives.
 	json     bool
@@ -38,7 +38,6 @@ func newFlags(inv *invocation) *Flags {
 		Root:    inv.root,
 		Command: inv.command,
 		path:    inv.path,
-		named:   map[string]*Option{},
 		given:   map[*Option]string{},
 	}
 	f.set = flag.NewFlagSet(inv.path, flag.ContinueOnError)
@@ -60,8 +59,8 @@ type Option struct {
 	Once string `json:"-"`
 	// Required says that the option must be given.
 	Required bool `json:"-"`
-	// Check returns what is wrong with the last value, or ""; nil if any value is right.
-	Check func(text string) string `json:"-"`
+	// Check returns an error if the last value is invalid. It may be nil: then any value is valid.
+	Check func(text string) error `json:"-"`
 	// Complete returns the values of the option that begin with typed; it may be nil.
 	Complete func(e *Env, typed string) []string `json:"-"`
 	// Allowed returns its values if they are fixed, and a line for people that lists them; it may be nil.
@@ -72,12 +71,13 @@ type Option struct {
 	ignored       bool // see Flags.Ignored
 }
 
-// A value is the flag.Value of an option.
+// A value is the flag.Value of one name of an option.
 type value struct {
+	option     *Option
 	put        func(text string) error
 	standalone bool // the value may be left out, and is given only as --x=v
-	// fault says what is wrong with a text that put refuses; nil if Allowed lists what it takes.
-	fault func(text string) string
+	// check returns the error for a text that put refuses. It may be nil if Allowed lists the valid ones.
+	check func(text string) error
 	// recognize is for a value that was typed after a space: it returns the value that next means, or "" if
 	// next is an argument. It may be nil unless standalone.
 	recognize func(next string) string
@@ -91,8 +91,7 @@ func (v value) Set(text string) error { return v.put(text) }
 func (f *Flags) add(names, placeholder, about string, v value) *Option {
 	o := &Option{Placeholder: placeholder, About: about, section: f.section, valueOptional: v.standalone}
 	for _, name := range strings.Fields(names) {
-		f.set.Var(v, name, "")
-		f.named[name] = o
+		f.addName(o, name, v)
 		o.Names = append(o.Names, dashed(name))
 		o.Key = name
 	}
@@ -100,13 +99,27 @@ func (f *Flags) add(names, placeholder, about string, v value) *Option {
 	return o
 }
 
+// addName registers a name of an option, with what its values do.
+func (f *Flags) addName(o *Option, name string, v value) {
+	v.option = o
+	f.set.Var(v, name, "")
+}
+
+// option returns the option with the name, which has no hyphens before it; nil if there is none.
+func (f *Flags) option(name string) *Option {
+	if registered := f.set.Lookup(name); registered != nil {
+		return registered.Value.(value).option
+	}
+	return nil
+}
+
 // About sets the description of an option that every command has.
-func (f *Flags) About(name, about string) { f.named[name].About = about }
+func (f *Flags) About(name, about string) { f.option(name).About = about }
 
 // Section begins the next section of options of the help page, which takes the place of the next {options}.
 func (f *Flags) Section() { f.section++ }
 
-// String registers an option with a value; *p stays as it is if the option is not given.
+// String registers an option that sets *p to its value. Without the option, *p keeps its default.
 func (f *Flags) String(names, placeholder, about string, p *string) *Option {
 	return f.Func(names, placeholder, about, func(text string) { *p = text })
 }
@@ -126,16 +139,17 @@ func (f *Flags) Func(names, placeholder, about string, put func(text string)) *O
 	}})
 }
 
-// boolean returns the value of a boolean option. Without a text, it calls put with on.
+// boolean returns the flag.Value of a boolean option. put gets on for --x and --x=true, and the opposite for
+// --x=false.
 func boolean(on bool, put func(bool)) value {
 	return value{
 		standalone: true,
-		fault:      func(string) string { return "must be true or false" },
+		check:      func(string) error { return errors.New("must be true or false") },
 		recognize:  truth,
 		put: func(text string) error {
-			is, err := strconv.ParseBool(text)
+			isTrue, err := strconv.ParseBool(text)
 			if err == nil {
-				put(is == on)
+				put(isTrue == on)
 			}
 			return err
 		},
@@ -169,8 +183,7 @@ func (f *Flags) Toggle(names, about string, p *bool) *Option {
 func (f *Flags) ToggleFunc(names, about string, put func(on bool)) *Option {
 	o := f.add(names, "", about, boolean(true, put))
 	name := "no-" + o.Key
-	f.set.Var(boolean(false, put), name, "")
-	f.named[name] = o
+	f.addName(o, name, boolean(false, put))
 	o.Names = append(o.Names, dashed(name))
 	return o
 }
@@ -188,8 +201,8 @@ type OptionalValueFlag struct {
 	Name, Placeholder, About string
 
 	Put func(text string) error // gets "true" if there is no value
-	// Fault says what is wrong with a text that Put refuses; nil if Allowed lists what it takes.
-	Fault func(text string) string
+	// Check returns the error for a text that Put refuses. It may be nil if Allowed lists the valid ones.
+	Check func(text string) error
 	// Recognize is for a value that was typed after a space by mistake: it returns the value that the word
 	// means, or "" if the word is an argument.
 	Recognize func(word string) string
@@ -200,13 +213,13 @@ func (f *Flags) OptionalValue(o OptionalValueFlag) *Option {
 	return f.add(o.Name, o.Placeholder, o.About, value{
 		put:        o.Put,
 		standalone: true,
-		fault:      o.Fault,
+		check:      o.Check,
 		recognize:  func(next string) string { return cmp.Or(o.Recognize(next), truth(next)) },
 	})
 }
 
-// EarlyExit registers an option that runs do instead of the command, whatever else is on the command line,
-// as --help does.
+// EarlyExit registers an option such as --help, which runs do instead of the command, whatever else is on the
+// command line.
 func (f *Flags) EarlyExit(names, about string, do RunnerFunc) *Option {
 	return f.add(names, "", about, boolean(true, func(on bool) {
 		f.SetEarlyExit(nil)
@@ -219,7 +232,7 @@ func (f *Flags) EarlyExit(names, about string, do RunnerFunc) *Option {
 // SetEarlyExit sets what runs instead of the command; nil for the command itself.
 func (f *Flags) SetEarlyExit(do RunnerFunc) { f.earlyExit = do }
 
-// check returns what is wrong with the options that were given, and which ones are missing, sorted by
+// check returns the problems with the options that were given, and with those that are missing, sorted by
 // name. The parser has already refused what it cannot read.
 func (f *Flags) check() (problems report.Problems) {
 	byName := func(a, b *Option) int { return strings.Compare(a.Key, b.Key) }
@@ -229,8 +242,8 @@ func (f *Flags) check() (problems report.Problems) {
 		case !isGiven && o.Required:
 			problems.Add(o.Key, o.long(), "missing").Usage = true
 		case isGiven && o.Check != nil:
-			if fault := o.Check(text); fault != "" {
-				problems.Add(o.Key, o.long(), "%s", fault)
+			if err := o.Check(text); err != nil {
+				problems.Add(o.Key, o.long(), "%v", err)
 			}
 		}
 	}

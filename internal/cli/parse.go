@@ -32,13 +32,13 @@ func (f *Flags) parse(args []string) (rest []string, problems report.Problems) {
 			continue
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
-		option := f.set.Lookup(name)
-		if option == nil {
+		registered := f.set.Lookup(name)
+		if registered == nil {
 			problems = append(problems, f.unknownOption(arg))
 			args = args[1:]
 			continue
 		}
-		taken, problem := f.parseOption(option, args)
+		taken, problem := f.parseOption(name, registered.Value.(value), args)
 		if problem != nil {
 			problems = append(problems, *problem)
 		}
@@ -54,7 +54,7 @@ const dashes = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 // that option takes. Otherwise it returns nil, and args[0] may be an argument.
 func (f *Flags) longDash(args []string) (problem *report.Problem, taken int) {
 	name, _, inline := strings.Cut(strings.TrimLeft(args[0], "-"+dashes), "=")
-	o := f.named[name]
+	o := f.option(name)
 	if before, _, _ := strings.Cut(args[0], name); o == nil || !strings.ContainsAny(before, dashes) {
 		return nil, 0
 	}
@@ -66,10 +66,10 @@ func (f *Flags) longDash(args []string) (problem *report.Problem, taken int) {
 	return &report.Problem{Field: o.Key, Where: dashed(name), Message: message}, taken
 }
 
-// parseOption reads the option at the beginning of args, and returns how many of args it takes: 1 or 2.
-func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, problem *report.Problem) {
-	name, v := option.Name, option.Value.(value)
-	o := f.named[name]
+// parseOption reads the option at the beginning of args, which has this name and value. It returns how many
+// of args it takes: 1 or 2.
+func (f *Flags) parseOption(name string, v value, args []string) (taken int, problem *report.Problem) {
+	o := v.option
 	_, typed, inline := strings.Cut(args[0], "=")
 	refuse := func(message string) *report.Problem {
 		p := &report.Problem{Field: o.Key, Where: dashed(name), Message: message}
@@ -103,15 +103,15 @@ func (f *Flags) parseOption(option *flag.Flag, args []string) (taken int, proble
 	if typed == "" && isPath && !isLeftOut { // Path would return Env.Dir
 		return taken, refuse("missing value")
 	}
-	if fault := report.AssignmentFault(typed); fault != "" && o.Placeholder == "FILE" {
-		return taken, refuse(fault)
+	if err := report.CheckFileName(typed); err != nil && o.Placeholder == "FILE" {
+		return taken, refuse(err.Error())
 	}
 	if f.set.Parse(args[:taken]) == nil {
 		return taken, f.checkRepeated(o, typed)
 	}
 	f.json = f.json || name == "json" // a caller that misspells its value still expects JSON
-	if v.fault != nil {
-		return taken, refuse(v.fault(typed))
+	if v.check != nil {
+		return taken, refuse(v.check(typed).Error())
 	}
 	all, _ := o.Allowed()
 	return taken, refuse("unknown value" + report.DidYouMean(report.Nearest(typed, all)))
@@ -142,7 +142,7 @@ func (f *Flags) isOption(arg string) bool {
 		return false
 	}
 	name, _, _ := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
-	return name == "" || f.named[name] != nil
+	return name == "" || f.option(name) != nil
 }
 
 // unknownOption returns the problem with arg, which begins with a hyphen but is not an option.
@@ -155,15 +155,15 @@ func (f *Flags) unknownOption(arg string) report.Problem {
 	isOptionLike := strings.Trim(typed, "abcdefghijklmnopqrstuvwxyz-_") == "" || len(plain) == 1
 	if near := f.nearest(plain); near != "" {
 		message := "unknown option" + report.DidYouMean(dashed(near)) + seeHelp
-		return report.Problem{Field: f.named[near].Key, Where: typed, Message: message}
+		return report.Problem{Field: strings.TrimLeft(typed, "-"), Where: typed, Message: message}
 	}
-	if o := f.named[short]; o != nil && o.Placeholder != "" && !o.valueOptional {
+	if o := f.option(short); o != nil && o.Placeholder != "" && !o.valueOptional {
 		return report.Problem{Field: o.Key, Where: "-" + short, Message: "put a space before its value"}
 	}
 	if plain == "" || !isOptionLike {
 		return report.Problem{Message: "unknown option; put `--` before an argument that begins with -"}
 	}
-	return report.Problem{Field: plain, Where: typed, Message: "unknown option" + seeHelp}
+	return report.Problem{Field: strings.TrimLeft(typed, "-"), Where: typed, Message: "unknown option" + seeHelp}
 }
 
 // otherNames are the names that other tools have for an option, by its name in vbot.
@@ -179,28 +179,29 @@ var otherSpellings = strings.NewReplacer("enable-", "", "with-", "", "disable-",
 // nearest returns the long name of the option that is nearest to word, by its name or by
 // its key, or "".
 func (f *Flags) nearest(word string) string {
-	flags := map[string]string{}
-	for name, o := range f.named {
+	names := map[string]string{} // long names, by these and other words for them
+	f.set.VisitAll(func(registered *flag.Flag) {
+		name, o := registered.Name, registered.Value.(value).option
 		if len(name) == 1 || o.ignored {
-			continue
+			return
 		}
-		flags[name] = name
+		names[name] = name
 		key := strings.ReplaceAll(o.Key, "_", "-")
 		if strings.HasPrefix(name, "no-") {
 			key = "no-" + key
 		}
-		if f.named[key] == nil {
-			flags[key] = name
+		if f.option(key) == nil {
+			names[key] = name
 		}
-	}
+	})
 	for name, others := range otherNames {
-		if f.named[name] == nil {
+		if f.option(name) == nil {
 			continue
 		}
 		for _, other := range others {
-			flags[other] = name
+			names[other] = name
 		}
 	}
-	exact := flags[otherSpellings.Replace(word)] // preferred, as the nearest name may mean the opposite
-	return cmp.Or(exact, flags[report.Nearest(word, slices.Sorted(maps.Keys(flags)))])
+	exact := names[otherSpellings.Replace(word)] // preferred, as the nearest name may mean the opposite
+	return cmp.Or(exact, names[report.Nearest(word, slices.Sorted(maps.Keys(names)))])
 }

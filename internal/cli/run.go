@@ -79,7 +79,7 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	flags, runner := inv.register()
 	rest, problems := flags.parse(others)
 	e.JSON, e.NoInput = flags.json, flags.noInput
-	e.Command, e.Args = inv.path, rest
+	e.Command, e.Args, e.Typed = inv.path, rest, others
 	switch {
 	case len(args) == 0:
 		fmt.Fprint(e.Stderr, inv.page(flags))
@@ -93,7 +93,7 @@ func (inv *invocation) dispatch(ctx context.Context, args []string, e *Env) (rep
 	case len(problems) > 0:
 		return nil, &report.Failure{Code: report.Usage, Problems: problems}
 	case runner == nil:
-		list := strings.Join(inv.command.names(), ", ")
+		list := strings.Join(inv.command.names(false), ", ")
 		return nil, report.Usagef("missing command (%s); see `%s --help`", list, inv.path)
 	}
 	for _, w := range flags.warnings {
@@ -155,10 +155,9 @@ func (inv *invocation) register() (flags *Flags, runner Runner) {
 		inv.root.New(flags) // --version works everywhere
 	}
 	printJSON := boolean(true, func(on bool) { flags.json = on })
-	printJSON.fault = func(string) string { return "takes no list of fields; it prints all" }
+	printJSON.check = func(string) error { return errors.New("takes no list of fields; it prints all") }
 	asJSON := flags.add("json", "", "print the result as JSON", printJSON)
-	flags.named["no-json"] = asJSON
-	flags.set.Var(boolean(false, func(on bool) { flags.json = on }), "no-json", "")
+	flags.addName(asJSON, "no-json", boolean(false, func(on bool) { flags.json = on }))
 	noInput := flags.add("no-input", "", "never ask", boolean(true, func(on bool) { flags.noInput = on }))
 	flags.options = nil // only one page shows --version, and these two come last
 	if inv.command.New != nil {

@@ -43,13 +43,13 @@ func (r *greetRun) Run(_ context.Context, e *Env) (report.Result, error) {
 	return nil, errors.New(r.fail)
 }
 
-// unless returns a check that refuses one word.
-func unless(word, fault string) func(string) string {
-	return func(text string) string {
+// allExcept returns a check that fails with the message for one word.
+func allExcept(word, message string) func(string) error {
+	return func(text string) error {
 		if text == word {
-			return fault
+			return errors.New(message)
 		}
-		return ""
+		return nil
 	}
 }
 
@@ -58,7 +58,7 @@ func greetTree() *Command {
 	newGreet := func(f *Flags) Runner {
 		r := &greetRun{}
 		f.String("f fail", "WHY", "fail for this reason", &r.fail)
-		f.String("mood", "WORD", "be in this mood", &r.mood).Check = unless("odd", "is no mood")
+		f.String("mood", "WORD", "be in this mood", &r.mood).Check = allExcept("odd", "is no mood")
 		f.Ignored("no-bow", "nobody bows")
 		return r
 	}
@@ -76,7 +76,7 @@ func greetTree() *Command {
 				Name: "greet",
 				New:  newGreet,
 				Args: Args{
-					Named: []Arg{{Name: "name", Check: unless("nobody", "is nobody")}},
+					Named: []Arg{{Name: "name", Check: allExcept("nobody", "is nobody")}},
 					Words: []string{"world", AnyDir},
 				},
 				Results: Results{"": greeting{}, "late": greeting{}},
@@ -85,7 +85,7 @@ func greetTree() *Command {
 		},
 	}
 	return WithPages(fstest.MapFS{
-		"help/tool.txt":    {Data: []byte("tool greets.\n")},
+		"help/tool.txt":    {Data: []byte("tool greets.\n\n{commands}\n\n{topics}\n")},
 		"help/greet.txt":   {Data: []byte("Greet somebody.\n\n{options}\n")},
 		"help/weather.txt": {Data: []byte("It rains.\n")},
 	}, root)
@@ -129,7 +129,7 @@ func TestRunPrintsResultsAndFailures(t *testing.T) {
 			"only the last value counts\nerror: NAME: missing\n"},
 		{line: "greet", code: 2, stderr: "error: NAME: missing\n"},
 		{line: "greet a b", code: 2, stderr: "error: tool greet takes at most 1 argument, got 2\n"},
-		{line: "", code: 2, stderr: "tool greets.\n"},
+		{line: "", code: 2, stderr: toolPage},
 		{line: "--json", code: 2, stderr: "error: missing command (greet); see `tool --help`\n"},
 		{line: "gret", code: 2, stderr: "error: unknown command \"gret\" (did you mean `tool greet`?); " +
 			"see `tool --help`\n"},
@@ -250,8 +250,26 @@ func TestHelpPage(t *testing.T) {
 	}
 }
 
+const toolPage = "tool greets.\n\n" +
+	"  greet      greet somebody\n" +
+	"  help       print help for a command or a topic\n\n" +
+	"  weather    it rains\n"
+
+// The page above a command has the first line of its page.
+func TestListsOfCommands(t *testing.T) {
+	if stdout, _, _ := runTool("--help"); stdout != toolPage {
+		t.Errorf("%q", stdout)
+	}
+}
+
 func TestComplete(t *testing.T) {
 	env := &Env{System: system.System{Getenv: noVariables}}
+	abouts := map[string]string{
+		"greet":   "greet somebody",
+		"help":    aboutHelp,
+		"weather": "it rains",
+		"--fail":  "fail for this reason",
+	}
 	for typed, want := range map[string]string{
 		"":               "greet help",
 		"g":              "greet",
@@ -268,6 +286,9 @@ func TestComplete(t *testing.T) {
 		line := append(strings.Fields(typed[:last+1]), typed[last+1:])
 		for _, w := range Complete(env, greetTree(), line) {
 			words = append(words, w.Word)
+			if about := abouts[w.Word]; w.About != about {
+				t.Errorf("%q is described as %q, want %q", w.Word, w.About, about)
+			}
 		}
 		if got := strings.Join(words, " "); got != want {
 			t.Errorf("%q is completed by %q, want %q", typed, got, want)

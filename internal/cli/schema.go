@@ -91,14 +91,8 @@ func addFields(schema map[string]any, t reflect.Type) {
 		if about == "" && describes != nil {
 			about, words = describes.DescribeKey(key)
 		}
-		if f.Tag.Get("null") != "" { // see bot.Config
-			property = map[string]any{"type": []string{"string", "null"}}
-			if len(words) > 0 {
-				words = append(words, null)
-			}
-		}
 		if len(words) > 0 {
-			property = map[string]any{"enum": enumOf(words)}
+			property = map[string]any{"enum": enumOf(words, f.Type == reflect.TypeFor[report.OrNull]())}
 		}
 		if about != "" {
 			property["description"] = about
@@ -111,17 +105,13 @@ func addFields(schema map[string]any, t reflect.Type) {
 	schema["required"] = required
 }
 
-// null stands for null among the words of an enum.
-const null = "null"
-
 // enumOf returns the values of an enum.
-func enumOf(words []string) (values []any) {
+func enumOf(words []string, orNull bool) (values []any) {
 	for _, word := range words {
-		if word == null {
-			values = append(values, nil)
-		} else {
-			values = append(values, word)
-		}
+		values = append(values, word)
+	}
+	if orNull {
+		values = append(values, nil)
 	}
 	return values
 }

@@ -23,16 +23,16 @@ func SurviveClosedPipes() { signal.Ignore(syscall.SIGPIPE) }
 // program immediately, because a call that cannot be interrupted may never return.
 func untilSignal(ctx context.Context, e *Env) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
-	asked := make(chan os.Signal, 1)
+	received := make(chan os.Signal, 1)
 	for _, s := range terminationSignals {
 		if !signal.Ignored(s) { // by nohup, for example
-			signal.Notify(asked, s)
+			signal.Notify(received, s)
 		}
 	}
 	go func() {
-		<-asked
+		<-received
 		cancel()
-		<-asked
+		<-received
 		if t := e.terminal.Load(); t != nil {
 			t.Restore()
 		}

@@ -55,7 +55,7 @@ func TestAuthorities(t *testing.T) {
 	}
 	first, firstCert := authority("first")
 	second, secondCert := authority("second")
-	pool, err := authorities(storeLogin(t, "# ours\n"+first+"\n# theirs\n"+second))
+	pool, err := authorities(writeTokenFile(t, "# ours\n"+first+"\n# theirs\n"+second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestAuthorities(t *testing.T) {
 		first[:100] + "\n" + second:                  "certificate 1 is damaged",
 		first + strings.Repeat("\n", maxAuthorities): "is larger than 4 MiB",
 	} {
-		if _, err := authorities(storeLogin(t, text)); err == nil || err.Error() != want {
+		if _, err := authorities(writeTokenFile(t, text)); err == nil || err.Error() != want {
 			t.Errorf("%.50q: %v, want %s", text, err, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,12 +23,11 @@ func (c *Client) organizationPath(segments ...string) []string {
 	return append([]string{"organizations", c.Organization}, segments...)
 }
 
-// organizations returns the sorted names of the organizations of the token. doing says in messages what the
-// request is for.
-func (c *Client) organizations(ctx context.Context, doing string) (names []string, err error) {
+// organizations returns the sorted names of the organizations of the token. action is that of the request.
+func (c *Client) organizations(ctx context.Context, action string) (names []string, err error) {
 	var got organizationList
 	err = c.call(ctx, request{
-		doing:  doing,
+		action: action,
 		method: http.MethodGet,
 		path:   []string{"organizations"},
 	}, &got)
@@ -38,33 +38,38 @@ func (c *Client) organizations(ctx context.Context, doing string) (names []strin
 	return names, err
 }
 
-// checkAddress ends the description of a response that is not of the API.
-const checkAddress = "; check VBOT_API_URL if it is set"
+// errNotList returns the error for a response that is not a list of things. It may come from another server.
+func errNotList(things string) error {
+	return errors.New("not a list of " + things + "; check VBOT_API_URL if it is set")
+}
 
 type organizationList struct {
 	payload
 	Organizations []payload `json:"organizations"`
 }
 
-func (l *organizationList) incomplete() string {
-	if l.Organizations == nil || l.Message != "" {
-		return cmp.Or(l.complaint(), "not a list of organizations"+checkAddress)
+func (l *organizationList) check(ref Ref) error {
+	if err := l.checkMessage(ref); err != nil {
+		return err
+	}
+	if l.Organizations == nil {
+		return errNotList("organizations")
 	}
 	for _, o := range l.Organizations {
 		// The name becomes part of paths, and is shown.
 		if !IsSegment(o.Name) {
-			return "organization " + o.Name + " cannot be used; " +
-				"name yours with --organization or VBOT_ORGANIZATION"
+			return fmt.Errorf("organization %s cannot be used; "+
+				"name yours with --organization or VBOT_ORGANIZATION", o.Name)
 		}
 	}
-	return ""
+	return nil
 }
 
 // Regions returns the codes of the regions in which the organization can store secrets.
 func (c *Client) Regions(ctx context.Context) (codes []string, err error) {
 	var got regionList
 	err = c.call(ctx, request{
-		doing:  "listing regions",
+		action: "listing regions",
 		method: http.MethodGet,
 		path:   c.organizationPath("regions"),
 	}, &got)
@@ -81,7 +86,7 @@ type regionList struct {
 	} `json:"regions"`
 }
 
-func (l *regionList) incomplete() string { return l.complaint() }
+func (l *regionList) check(ref Ref) error { return l.checkMessage(ref) }
 
 // List returns all sets and image pull secrets, sorted by name. If region is not "", it returns
 // only those of that region.
@@ -89,9 +94,9 @@ func (c *Client) List(ctx context.Context, region string) ([]Entry, error) {
 	return c.list(ctx, "listing secrets", region)
 }
 
-// list is List for another purpose, which doing describes in messages.
-func (c *Client) list(ctx context.Context, doing, region string) ([]Entry, error) {
-	r := request{doing: doing, method: http.MethodGet, path: c.organizationPath("secrets")}
+// list is List with the action of the request.
+func (c *Client) list(ctx context.Context, action, region string) ([]Entry, error) {
+	r := request{action: action, method: http.MethodGet, path: c.organizationPath("secrets")}
 	if region != "" {
 		r.query = url.Values{"region": {region}}
 	}
@@ -120,12 +125,15 @@ type secretList struct {
 	Sets []Entry `json:"sets"`
 }
 
-func (l *secretList) incomplete() string {
-	isNameless := func(e Entry) bool { return e.Name == "" }
-	if l.Message != "" || l.Sets == nil || slices.ContainsFunc(l.Sets, isNameless) {
-		return cmp.Or(l.complaint(), "not a list of secrets"+checkAddress)
+func (l *secretList) check(ref Ref) error {
+	if err := l.checkMessage(ref); err != nil {
+		return err
 	}
-	return ""
+	isNameless := func(e Entry) bool { return e.Name == "" }
+	if l.Sets == nil || slices.ContainsFunc(l.Sets, isNameless) {
+		return errNotList("secrets")
+	}
+	return nil
 }
 
 // Get returns one secret set. For an image pull secret the API responds with 400.
@@ -133,13 +141,13 @@ func (c *Client) Get(ctx context.Context, name string) (*Set, error) {
 	return c.get(ctx, Ref{Name: name, Type: TypeSet})
 }
 
-func (c *Client) get(ctx context.Context, asked Ref) (*Set, error) {
+func (c *Client) get(ctx context.Context, ref Ref) (*Set, error) {
 	var got Set
 	err := c.call(ctx, request{
-		doing:  "reading secret set " + asked.Name,
+		action: "reading secret set " + ref.Name,
 		method: http.MethodGet,
-		path:   c.organizationPath("secrets", asked.Name),
-		asked:  asked,
+		path:   c.organizationPath("secrets", ref.Name),
+		ref:    ref,
 	}, &got)
 	if err != nil {
 		return nil, err
@@ -162,11 +170,15 @@ type setKey struct {
 	Name string `json:"fieldName" text:"identifier"`
 }
 
-func (s *Set) incomplete() string {
-	if s.Secrets == nil || slices.ContainsFunc(s.Secrets, func(k setKey) bool { return k.Name == "" }) {
-		return "not a list of keys" + checkAddress
+// check allows the status failed, and the message about it: the set has keys nevertheless.
+func (s *Set) check(ref Ref) error {
+	if err := s.matches(ref); err != nil {
+		return err
 	}
-	return ""
+	if s.Secrets == nil || slices.ContainsFunc(s.Secrets, func(k setKey) bool { return k.Name == "" }) {
+		return errNotList("keys")
+	}
+	return nil
 }
 
 // storePairs adds all pairs to the set in one request, or replaces their values. It returns the
@@ -176,12 +188,12 @@ func (c *Client) storePairs(ctx context.Context, set Ref, pairs []secret.Pair) (
 	for _, p := range pairs {
 		entries = append(entries, map[string]string{"secretKey": p.Key, "secretValue": p.Value.Reveal()})
 	}
-	doing := "storing " + report.Plural(len(pairs), "key") + " in " + set.Name
-	return c.put(ctx, doing, set, map[string]any{"secrets": entries}, pairs...)
+	action := "storing " + report.Plural(len(pairs), "key") + " in " + set.Name
+	return c.put(ctx, action, set, map[string]any{"secrets": entries}, pairs...)
 }
 
-// storePair adds one pair, in the form that the Python client uses. openapi.json does
-// not describe it. It protects no values, because storePairs ran before and did so.
+// storePair adds one pair, in the form that the Python client uses, which openapi.json does not describe. It
+// protects no values, because storePairs has done so.
 func (c *Client) storePair(ctx context.Context, set Ref, p secret.Pair) (string, error) {
 	return c.put(ctx, "storing "+p.Key+" in "+set.Name, set, map[string]any{
 		"name":              set.Name,
@@ -191,19 +203,19 @@ func (c *Client) storePair(ctx context.Context, set Ref, p secret.Pair) (string,
 	})
 }
 
-// A Change is what StoreAll does to a secret set.
+// A Change is a change to a secret set.
 type Change struct {
-	Ref                 // its region is "" if the API chooses it
+	Ref                 // of the set; the region is "" if the API chooses it
 	Pairs []secret.Pair // to add
 	Prune []string      // keys to remove after all pairs are stored, so that a failure loses nothing
 }
 
-// A Progress says how far a change came. First its pairs are stored in order, then keys are
-// removed.
+// A Progress says how much of a change was carried out. It counts pairs and keys in their order: first the
+// pairs that are stored, then the keys that are removed.
 type Progress struct {
 	Region string // of the set; "" if the API did not say
-	Done   int    // of the pairs and keys
-	Tried  int    // of the pairs and keys; those after Done failed, or may have been done
+	Done   int
+	Tried  int // those after the first Done ones failed, or may have been applied
 }
 
 // StoreAll carries out the change: all pairs in one request or, if the API refuses that form, one request
@@ -228,8 +240,8 @@ func (c *Client) StoreAll(ctx context.Context, ch Change) (p Progress, err error
 	return p, nil
 }
 
-// storeEach stores one pair after the other, because the request with all pairs failed with refused.
-func (c *Client) storeEach(ctx context.Context, ch Change, refused *report.Failure) (p Progress, err error) {
+// storeEach stores one pair after the other, because the request with all pairs failed with bulk.
+func (c *Client) storeEach(ctx context.Context, ch Change, bulk *report.Failure) (p Progress, err error) {
 	for _, pair := range ch.Pairs {
 		region, err := c.storePair(ctx, ch.Ref, pair)
 		if err == nil {
@@ -238,17 +250,17 @@ func (c *Client) storeEach(ctx context.Context, ch Change, refused *report.Failu
 			continue
 		}
 		p.Tried = p.Done + 1
-		if refused.Unsure { // the request with all pairs may have stored any of them
+		if bulk.MaybeApplied { // then any of the pairs may be stored
 			p.Tried = len(ch.Pairs)
 			if ctx.Err() != nil {
 				err = interrupted("storing " + pair.Key + " in " + ch.Name)
 			}
 		}
 		f := *report.As(err)
-		f.Unsure = f.Unsure || refused.Unsure
+		f.MaybeApplied = f.MaybeApplied || bulk.MaybeApplied
 		// If not even one pair can be stored, the first failure may be the better explanation.
-		if p.Done == 0 && ctx.Err() == nil && f.HTTPStatus != refused.HTTPStatus {
-			f.Message = refused.Message + "; " + f.Message
+		if p.Done == 0 && ctx.Err() == nil && f.HTTPStatus != bulk.HTTPStatus {
+			f.Message = bulk.Message + "; " + f.Message
 		}
 		return p, &f
 	}
@@ -256,19 +268,43 @@ func (c *Client) storeEach(ctx context.Context, ch Change, refused *report.Failu
 	return p, nil
 }
 
-// prune removes a key that the set has, unless somebody else has just removed it.
+// prune removes a key that the set has, unless somebody else has just removed it. It tries again if somebody
+// has removed it and stored it again.
 func (c *Client) prune(ctx context.Context, set, key string) error {
-	err := c.Remove(ctx, "removing key "+key+" from "+set, set, key)
-	if report.HasCode(err, report.NotFound) && c.IsGone(ctx, set, key) {
-		return nil
+	for try := 1; ; try++ {
+		err := c.Remove(ctx, "removing key "+key+" from "+set, set, key)
+		switch {
+		case !report.HasCode(err, report.NotFound):
+			return err
+		case c.IsGone(ctx, set, key):
+			return nil
+		case try == maxTries:
+			return err
+		}
+		c.Pause(ctx, c.pauseAfter(try)) // ignore the error: the next request fails if ctx has ended
 	}
-	return err
+}
+
+// GetOrNew returns a secret set, or says that it is new: neither a request for it nor the listing finds it. If
+// only one of them does, somebody may have just created the set, so it tries again.
+func (c *Client) GetOrNew(ctx context.Context, name string) (set *Set, isNew bool, err error) {
+	for try := 1; ; try++ {
+		set, err = c.Get(ctx, name)
+		isMissing := report.HasCode(err, report.NotFound)
+		switch {
+		case isMissing && c.IsGone(ctx, name):
+			return &Set{}, true, nil
+		case !isMissing || try == maxTries:
+			return set, false, err
+		}
+		c.Pause(ctx, c.pauseAfter(try)) // ignore the error: the next request fails if ctx has ended
+	}
 }
 
 // WaitReady polls until the secret is ready, for at most limit. It returns the last status, "" if there was
-// none. soFar begins the message of a failure: "app is stored, but".
+// none. soFar is the beginning of the message if it fails: "app is stored, but".
 func (c *Client) WaitReady(
-	ctx context.Context, wanted Ref, limit time.Duration, soFar string,
+	ctx context.Context, ref Ref, limit time.Duration, soFar string,
 ) (status string, err error) {
 	timed, cancel := c.WithTimeout(ctx, limit) // for a response that never comes
 	defer cancel()
@@ -277,19 +313,22 @@ func (c *Client) WaitReady(
 		// Pause before the first poll, too: the API reports the old state for a moment.
 		left := limit - c.Now().Sub(began)
 		if left <= 0 || errors.Is(timed.Err(), context.DeadlineExceeded) {
-			is := "the API gives no status"
+			state := "the API gives no status"
 			if status != "" {
-				is = "its status is " + status
+				state = "its status is " + status
 			}
-			f := c.Errorf(report.Timeout, "%s not ready after %v; %s", soFar, limit, is)
+			f := c.Errorf(report.Timeout, "%s not ready after %v; %s", soFar, limit, state)
 			f.Retryable = true
-			f.Hint = "to wait again: vbot cloud secrets wait " + wanted.Name
+			f.Hint = waitAgain(ref)
 			return status, f
 		}
 		var now *Entry
 		err := c.Pause(ctx, min(pause, left))
+		if err == nil && c.Now().Sub(began) > limit {
+			continue // a request would get no time, and hide the status of the last one
+		}
 		if err == nil {
-			now, err = c.state(timed, wanted)
+			now, err = c.state(timed, ref)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -297,6 +336,7 @@ func (c *Client) WaitReady(
 				Code:      report.Interrupted,
 				Retryable: true,
 				Message:   "interrupted; " + soFar + " it may not be ready",
+				Hint:      waitAgain(ref),
 			}
 		case timed.Err() != nil, report.HasCode(err, report.NotFound), err == nil && now == nil:
 			continue // a new secret may take a moment to appear
@@ -304,25 +344,27 @@ func (c *Client) WaitReady(
 			return status, report.Reword(err, "%s it may not be ready: %v", soFar, err)
 		}
 		status = now.Status
-		other := now.contradicts(wanted)
+		err = now.matches(ref)
 		switch {
-		case other != "":
-			return status, c.Errorf(report.Failed, "%s the API lists it with %s", soFar, other)
+		case err != nil:
+			return status, c.Errorf(report.Failed, "%s the API lists it with %v", soFar, err)
 		case status == StatusReady:
-			c.Note("%s is ready", wanted.Name)
+			c.Note("%s is ready", ref.Name)
 			return status, nil
 		case status == StatusFailed:
-			return status, c.Errorf(report.Failed, "%s %s", soFar, now.Failed())
+			return status, c.Errorf(report.Failed, "%s %s", soFar, now.FailedText())
 		}
 	}
 }
 
+func waitAgain(ref Ref) string { return "to wait again: vbot cloud secrets wait " + ref.Name }
+
 // state reads what the API says about a secret. It returns nil if the listing has none of that name.
-func (c *Client) state(ctx context.Context, wanted Ref) (*Entry, error) {
-	if wanted.Type != TypeSet {
-		return c.Find(ctx, wanted.Name)
+func (c *Client) state(ctx context.Context, ref Ref) (*Entry, error) {
+	if ref.Type != TypeSet {
+		return c.Find(ctx, ref.Name)
 	}
-	set, err := c.get(ctx, wanted)
+	set, err := c.get(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -332,29 +374,30 @@ func (c *Client) state(ctx context.Context, wanted Ref) (*Entry, error) {
 // StoreImagePull stores an image pull secret. The API passes value to the registry unchanged. It
 // returns the region, "" if the API did not say.
 func (c *Client) StoreImagePull(
-	ctx context.Context, asked Ref, host string, value secret.Value,
+	ctx context.Context, ref Ref, host string, value secret.Value,
 ) (region string, err error) {
 	body := map[string]any{"isImagePullSecret": true, "secretValue": value.Reveal(), "host": host}
-	doing := "storing image pull secret " + asked.Name
-	return c.put(ctx, doing, asked, body, secret.Pair{Value: value})
+	action := "storing image pull secret " + ref.Name
+	return c.put(ctx, action, ref, body, secret.Pair{Value: value})
 }
 
-// put stores pairs, which are in the body. If asked has no region, the API chooses it. It returns the
-// region, "" if the API did not say.
+// put sends a body with secrets, and returns the region in which they are stored, "" if the API did not say.
+// If ref has no region, the API chooses it. pairs are those in the body, whose values responses may not
+// repeat.
 func (c *Client) put(
-	ctx context.Context, doing string, asked Ref, body map[string]any, pairs ...secret.Pair,
+	ctx context.Context, action string, ref Ref, body map[string]any, pairs ...secret.Pair,
 ) (region string, err error) {
-	if asked.Region != "" {
-		body["region"] = asked.Region
+	if ref.Region != "" {
+		body["region"] = ref.Region
 	}
 	var got confirmation
 	err = c.call(ctx, request{
-		doing:  doing,
+		action: action,
 		method: http.MethodPut,
-		path:   c.organizationPath("secrets", asked.Name),
+		path:   c.organizationPath("secrets", ref.Name),
 		body:   body,
 		pairs:  pairs,
-		asked:  asked,
+		ref:    ref,
 	}, &got)
 	if err != nil {
 		return "", err // do not use a response that is not trusted
@@ -366,11 +409,14 @@ func (c *Client) put(
 // word OK, not the status of the secret.
 type confirmation struct{ payload }
 
-func (c *confirmation) incomplete() string {
-	if c.Message == "" && strings.EqualFold(c.Status, "ok") {
-		return ""
+func (c *confirmation) check(ref Ref) error {
+	if err := c.checkMessage(ref); err != nil {
+		return err
 	}
-	return cmp.Or(c.complaint(), "its status is "+cmp.Or(c.Status, "missing"))
+	if !strings.EqualFold(c.Status, "ok") {
+		return errors.New("its status is " + cmp.Or(c.Status, "missing"))
+	}
+	return nil
 }
 
 // Reference registers a Kubernetes Secret of a self-hosted region as a set. The response
@@ -378,33 +424,33 @@ func (c *confirmation) incomplete() string {
 func (c *Client) Reference(ctx context.Context, name, region string) (*Entry, error) {
 	var got Entry
 	err := c.call(ctx, request{
-		doing:  "registering " + name + " in " + region,
+		action: "registering " + name + " in " + region,
 		method: http.MethodPost,
 		path:   c.organizationPath("secrets", "references"),
 		body:   map[string]any{"name": name, "region": region},
-		asked:  Ref{Name: name, Region: region},
+		ref:    Ref{Name: name, Region: region},
 	}, &got)
 	return &got, err
 }
 
-// Remove deletes a secret, or one key of a set. path is its name and, if any, the key.
-// After a try without a response, the API may say "not found" because that try removed it, or because
-// something else is missing. So Remove checks whether it is gone.
-func (c *Client) Remove(ctx context.Context, doing string, path ...string) error {
+// Remove deletes a secret, or one key of a set. path is the name of the secret and, if any, the key. After a
+// try without a response, "not found" may mean that this try removed it, or that something else is missing,
+// so Remove looks whether it is gone.
+func (c *Client) Remove(ctx context.Context, action string, path ...string) error {
 	r := request{
-		doing:  doing,
+		action: action,
 		method: http.MethodDelete,
 		path:   c.organizationPath(append([]string{"secrets"}, path...)...),
-		asked:  Ref{Name: path[0]},
+		ref:    Ref{Name: path[0]},
 	}
 	err := c.call(ctx, r, &confirmation{})
 	switch {
-	case !report.HasCode(err, report.NotFound) || !report.As(err).Unsure:
+	case !report.HasCode(err, report.NotFound) || !report.As(err).MaybeApplied:
 		return err
 	case c.IsGone(ctx, path...):
 		return nil
 	case ctx.Err() != nil:
-		return interrupted(doing)
+		return interrupted(action)
 	}
 	return err
 }

@@ -17,10 +17,10 @@ import (
 // The listing is sorted by name. A region leaves out the others, whether the API filters or not.
 func TestList(t *testing.T) {
 	const listing = "GET /v1/secrets"
-	b := newBench(t, listing, listing+"?region=us-west", listing, listing)
-	b.api.Keep("b", "us-west", "ready", "K")
-	b.api.Keep("c", "us-east", "failed").Message = "no\nspace"
-	b.api.Keep("a", "us-west", "pending").Kind = TypeImagePull
+	b := newTestClient(t, listing, listing+"?region=us-west", listing, listing)
+	b.api.Put("b", "us-west", "ready", "K")
+	b.api.Put("c", "us-east", "failed").Message = "no\nspace"
+	b.api.Put("a", "us-west", "pending").Kind = TypeImagePull
 	list := func(region string) string {
 		entries, err := b.List(context.Background(), region)
 		if err != nil {
@@ -54,7 +54,7 @@ func TestList(t *testing.T) {
 
 // Regions and organizations come as the API lists them; organizations are sorted.
 func TestRegionsAndOrganizations(t *testing.T) {
-	b := newBench(t, "GET /v1/regions", "GET /v1/organizations")
+	b := newTestClient(t, "GET /v1/regions", "GET /v1/organizations")
 	codes, err := b.Regions(context.Background())
 	const all = "ap-south eu-central us-east us-west pce-acme pce-acme-production"
 	if err != nil || strings.Join(codes, " ") != all {
@@ -69,11 +69,12 @@ func TestRegionsAndOrganizations(t *testing.T) {
 
 // A personal token has the organization in each path.
 func TestPathsOfAnOrganization(t *testing.T) {
-	b := newBench(t, "GET ~/secrets/app", "GET ~/regions", "PUT ~/secrets/app", "POST ~/secrets/references")
+	b := newTestClient(t,
+		"GET ~/secrets/app", "GET ~/regions", "PUT ~/secrets/app", "POST ~/secrets/references")
 	b.api.Personal = true
 	b.Use(secret.New(cloudtest.Token), "")
 	b.Organization = "acme"
-	b.api.Keep("app", "us-west", "ready", "B", "A")
+	b.api.Put("app", "us-west", "ready", "B", "A")
 	b.api.Cluster = map[string]string{"team": TypeSet}
 	ctx := context.Background()
 	set, err := b.Get(ctx, "app")
@@ -98,18 +99,19 @@ func TestPathsOfAnOrganization(t *testing.T) {
 func TestContradictions(t *testing.T) {
 	ctx := context.Background()
 	east := Ref{Name: "app", Type: TypeSet, Region: "us-east"}
-	store := func(b *bench) error { _, err := b.storePairs(ctx, east, pairs("A")); return err }
-	list := func(b *bench) error { _, err := b.List(ctx, ""); return err }
-	get := func(b *bench) error { _, err := b.Get(ctx, "app"); return err }
-	regions := func(b *bench) error { _, err := b.Regions(ctx); return err }
-	organizations := func(b *bench) error {
+	store := func(b *testClient) error { _, err := b.storePairs(ctx, east, pairs("A")); return err }
+	list := func(b *testClient) error { _, err := b.List(ctx, ""); return err }
+	get := func(b *testClient) error { _, err := b.Get(ctx, "app"); return err }
+	regions := func(b *testClient) error { _, err := b.Regions(ctx); return err }
+	organizations := func(b *testClient) error {
 		_, err := b.organizations(ctx, "listing your organizations")
 		return err
 	}
-	reference := func(b *bench) error { _, err := b.Reference(ctx, "app", "us-east"); return err }
-	remove := func(b *bench) error { return b.Remove(ctx, "deleting app", "app") }
+	reference := func(b *testClient) error { _, err := b.Reference(ctx, "app", "us-east"); return err }
+	remove := func(b *testClient) error { return b.Remove(ctx, "deleting app", "app") }
+	notSecrets, notKeys := errNotList("secrets").Error(), errNotList("keys").Error()
 	for _, c := range []struct {
-		do     func(b *bench) error
+		call   func(b *testClient) error
 		method string
 		body   string
 		want   string // "" if the response is trusted
@@ -129,21 +131,21 @@ func TestContradictions(t *testing.T) {
 		{remove, "DELETE", `{"hello":"world"}`, "its status is missing"},
 
 		{list, "GET", `{"sets":[]}`, ""},
-		{list, "GET", `{"hello":"world"}`, "not a list of secrets" + checkAddress},
-		{list, "GET", `null`, "not a list of secrets" + checkAddress},
-		{list, "GET", `{"sets":[{"region":"us-west"}]}`, "not a list of secrets" + checkAddress},
+		{list, "GET", `{"hello":"world"}`, notSecrets},
+		{list, "GET", `null`, notSecrets},
+		{list, "GET", `{"sets":[{"region":"us-west"}]}`, notSecrets},
 		{list, "GET", `{"sets":[],"errorMessage":"backend down"}`, "error: backend down"},
 		{list, "GET", `{"errorMessage":"backend down"}`, "error: backend down"},
 		{get, "GET", `{"secrets":[]}`, ""},
-		{get, "GET", `{"hello":"world"}`, "not a list of keys" + checkAddress},
-		{get, "GET", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, "not a list of keys" + checkAddress},
+		{get, "GET", `{"hello":"world"}`, notKeys},
+		{get, "GET", `{"secrets":[{"fieldName":"A"},{"name":"B"}]}`, notKeys},
 		{get, "GET", `{"secrets":[],"type":"imagePullSecret"}`, "type imagePullSecret instead of secret"},
 
 		{regions, "GET", `{"regions":[{"code":"us-west"}]}`, ""},
 		{regions, "GET", `{"errorMessage":"backend down"}`, "error: backend down"},
 		{regions, "GET", `{"regions":[{"code":"a\nb"}]}`, "a code that cannot be shown"},
 		{organizations, "GET", `{"organizations":[]}`, ""},
-		{organizations, "GET", `{"hello":"world"}`, "not a list of organizations" + checkAddress},
+		{organizations, "GET", `{"hello":"world"}`, errNotList("organizations").Error()},
 		{organizations, "GET", `{"organizations":[],"errorMessage":"backend down"}`, "error: backend down"},
 		{
 			organizations, "GET", `{"organizations":[{"name":"acme"},{"name":"a/b"}]}`,
@@ -156,9 +158,9 @@ func TestContradictions(t *testing.T) {
 		{reference, "POST", `{"name":"app","status":"failed"}`, "its status is failed"},
 		{reference, "POST", `{"name":"app","status":"failed","errorMessage":"x"}`, "its status is failed: x"},
 	} {
-		b := newFreeBench(t)
-		b.api.Misbehave(c.method, cloudtest.With200(c.body))
-		err := c.do(b)
+		b := newLenientClient(t)
+		b.api.FailNext(c.method, cloudtest.Respond(c.body))
+		err := c.call(b)
 		want := ": unexpected answer (200): " + c.want
 		if c.method != "GET" {
 			want += "; the request may have succeeded"
@@ -172,16 +174,72 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
+// A set is new if neither a request for it nor the listing finds it. Somebody may create it between the two.
+func TestGetOrNew(t *testing.T) {
+	const get, list = "GET ~/secrets/app", "GET ~/secrets"
+	noSet := cloudtest.Status(404, "NOT_FOUND", "Set not found")
+	for _, c := range []struct {
+		name     string
+		keys     []string // of the set; nil if there is none
+		faults   []cloudtest.Fault
+		requests []string
+		isNew    bool
+		err      string
+	}{
+		{name: "there", keys: []string{"A"}, requests: []string{get}},
+		{name: "new", requests: []string{get, list}, isNew: true},
+		{
+			name: "just created", keys: []string{"A"},
+			faults:   []cloudtest.Fault{noSet},
+			requests: []string{get, list, get},
+		},
+		{
+			name: "contradiction", keys: []string{"A"},
+			faults: []cloudtest.Fault{
+				noSet, cloudtest.Succeed, noSet, cloudtest.Succeed, noSet, cloudtest.Succeed, noSet,
+			},
+			requests: []string{get, list, get, list, get, list, get, list},
+			err:      "reading secret set app: the API answered 404 Not Found: Set not found",
+		},
+		{
+			name: "forbidden", keys: []string{"A"},
+			faults:   []cloudtest.Fault{cloudtest.Status(403, "FORBIDDEN", "no")},
+			requests: []string{get},
+			err:      "reading secret set app: the API answered 403 Forbidden: no",
+		},
+	} {
+		b := newLenientClient(t)
+		if c.keys != nil {
+			b.api.Put("app", "us-west", "ready", c.keys...)
+		}
+		b.api.FailNext("GET", c.faults...)
+		set, isNew, err := b.GetOrNew(context.Background(), "app")
+		switch {
+		case isNew != c.isNew, c.err == "" && (err != nil || !slices.Equal(set.Keys, c.keys)):
+			t.Errorf("%s: %+v, %v, %v", c.name, set, isNew, err)
+		case c.err != "" && (err == nil || err.Error() != c.err):
+			t.Errorf("%s: %v", c.name, err)
+		}
+		var requests []string
+		for _, request := range b.api.Log {
+			requests = append(requests, strings.Replace(request, "/v1/", "~/", 1))
+		}
+		if !slices.Equal(requests, c.requests) {
+			t.Errorf("%s: it sent %q", c.name, requests)
+		}
+	}
+}
+
 // A storeCase is a case of TestStoreAll.
 type storeCase struct {
-	name     string
-	prune    []string
-	setup    func(s *cloudtest.Standin)
-	requests string // PUT, GET and DELETE
-	want     string // progress
-	values   string // what the API stores then
-	err      string
-	unsure   bool
+	name         string
+	prune        []string
+	setup        func(s *cloudtest.Fake)
+	requests     string // PUT, GET and DELETE
+	want         string // progress
+	values       string // what the API stores then
+	err          string
+	maybeApplied bool
 }
 
 var storeCases = []storeCase{
@@ -191,7 +249,7 @@ var storeCases = []storeCase{
 	},
 	{
 		name: "one by one", requests: "PUT PUT PUT", want: "2 of 2 in us-west",
-		setup: func(s *cloudtest.Standin) { s.NoBulk = true }, values: "map[A:v4lue B:v4lue C:old D:old]",
+		setup: func(s *cloudtest.Fake) { s.NoBulk = true }, values: "map[A:v4lue B:v4lue C:old D:old]",
 	},
 	{
 		name: "pruned", prune: []string{"C", "D"}, requests: "PUT DELETE DELETE", want: "4 of 4 in us-west",
@@ -199,7 +257,7 @@ var storeCases = []storeCase{
 	},
 	{
 		name: "one by one, pruned", prune: []string{"C"}, requests: "PUT PUT PUT DELETE",
-		setup: func(s *cloudtest.Standin) { s.NoBulk = true }, want: "3 of 3 in us-west",
+		setup: func(s *cloudtest.Fake) { s.NoBulk = true }, want: "3 of 3 in us-west",
 		values: "map[A:v4lue B:v4lue D:old]",
 	},
 	{
@@ -208,33 +266,41 @@ var storeCases = []storeCase{
 	},
 	{
 		name: "not pruned", prune: []string{"C", "D"}, requests: "PUT DELETE", want: "2 of 3 in us-west",
-		setup:  func(s *cloudtest.Standin) { s.Misbehave("DELETE", cloudtest.Status(403, "X", "no")) },
+		setup:  func(s *cloudtest.Fake) { s.FailNext("DELETE", cloudtest.Status(403, "X", "no")) },
 		values: "map[A:v4lue B:v4lue C:old D:old]",
 		err:    "removing key C from app: the API answered 403 Forbidden: no",
 	},
 	{
-		name: "not found, but there", prune: []string{"C"}, requests: "PUT DELETE GET",
-		setup:  func(s *cloudtest.Standin) { s.Misbehave("DELETE", cloudtest.Status(404, "X", "no")) },
+		name: "removed and stored again", prune: []string{"C"}, requests: "PUT DELETE GET DELETE",
+		setup: func(s *cloudtest.Fake) { s.FailNext("DELETE", cloudtest.Status(404, "X", "no")) },
+		want:  "3 of 3 in us-west", values: "map[A:v4lue B:v4lue D:old]",
+	},
+	{
+		name: "not found, but there", prune: []string{"C"},
+		requests: "PUT DELETE GET DELETE GET DELETE GET DELETE GET",
+		setup: func(s *cloudtest.Fake) {
+			s.FailNext("DELETE", cloudtest.Repeat(4, cloudtest.Status(404, "X", "no"))...)
+		},
 		want:   "2 of 3 in us-west",
 		values: "map[A:v4lue B:v4lue C:old D:old]",
 		err:    "removing key C from app: the API answered 404 Not Found: no",
 	},
 	{
 		name: "refused", requests: "PUT", want: "0 of 2 in ",
-		setup:  func(s *cloudtest.Standin) { s.Misbehave("PUT", cloudtest.Status(403, "X", "no")) },
+		setup:  func(s *cloudtest.Fake) { s.FailNext("PUT", cloudtest.Status(403, "X", "no")) },
 		values: "map[C:old D:old]", err: "storing 2 keys in app: the API answered 403 Forbidden: no",
 	},
 	{
 		name: "refused in both forms", requests: "PUT PUT", want: "0 of 1 in ",
-		setup: func(s *cloudtest.Standin) {
-			s.Misbehave("PUT", cloudtest.Times(2, cloudtest.Status(400, "X", "no"))...)
+		setup: func(s *cloudtest.Fake) {
+			s.FailNext("PUT", cloudtest.Repeat(2, cloudtest.Status(400, "X", "no"))...)
 		},
 		values: "map[C:old D:old]", err: "storing A in app: the API answered 400 Bad Request: no",
 	},
 	{
 		name: "refused for two reasons", requests: "PUT PUT", want: "0 of 1 in ",
-		setup: func(s *cloudtest.Standin) {
-			s.Misbehave("PUT", cloudtest.Status(422, "X", "no region"), cloudtest.Status(400, "X", "no"))
+		setup: func(s *cloudtest.Fake) {
+			s.FailNext("PUT", cloudtest.Status(422, "X", "no region"), cloudtest.Status(400, "X", "no"))
 		},
 		values: "map[C:old D:old]",
 		err: "storing 2 keys in app: the API answered 422 Unprocessable Entity: no region; " +
@@ -242,16 +308,16 @@ var storeCases = []storeCase{
 	},
 	{
 		name: "half", requests: "PUT PUT PUT", want: "1 of 2 in us-west",
-		setup: func(s *cloudtest.Standin) {
+		setup: func(s *cloudtest.Fake) {
 			s.NoBulk = true
-			s.Misbehave("PUT", cloudtest.Right, cloudtest.Right, cloudtest.Status(403, "X", "no"))
+			s.FailNext("PUT", cloudtest.Succeed, cloudtest.Succeed, cloudtest.Status(403, "X", "no"))
 		},
 		values: "map[A:v4lue C:old D:old]", err: "storing B in app: the API answered 403 Forbidden: no",
 	},
 	{
-		name: "perhaps all", requests: "PUT PUT PUT", want: "0 of 2 in ", unsure: true,
-		setup: func(s *cloudtest.Standin) {
-			s.Misbehave("PUT", cloudtest.LoseAnswer, cloudtest.Status(400, "X", "no"),
+		name: "perhaps all", requests: "PUT PUT PUT", want: "0 of 2 in ", maybeApplied: true,
+		setup: func(s *cloudtest.Fake) {
+			s.FailNext("PUT", cloudtest.LoseResponse, cloudtest.Status(400, "X", "no"),
 				cloudtest.Status(400, "X", "no"))
 		},
 		values: "map[A:v4lue B:v4lue C:old D:old]",
@@ -263,8 +329,8 @@ var storeCases = []storeCase{
 // it came.
 func TestStoreAll(t *testing.T) {
 	for _, c := range storeCases {
-		b := newFreeBench(t)
-		b.api.Keep("app", "us-west", "ready", "C", "D")
+		b := newLenientClient(t)
+		b.api.Put("app", "us-west", "ready", "C", "D")
 		if c.setup != nil {
 			c.setup(b.api)
 		}
@@ -286,7 +352,8 @@ func TestStoreAll(t *testing.T) {
 		switch {
 		case c.err == "" && err != nil:
 			t.Errorf("%s: %v", c.name, err)
-		case c.err != "" && (err == nil || err.Error() != c.err || report.As(err).Unsure != c.unsure):
+		case c.err == "":
+		case err == nil || err.Error() != c.err || report.As(err).MaybeApplied != c.maybeApplied:
 			t.Errorf("%s: %+v", c.name, err)
 		}
 	}
@@ -294,15 +361,15 @@ func TestStoreAll(t *testing.T) {
 
 // An interruption between the requests with one pair is one of the whole change, if that may have been done.
 func TestStoreAllInterrupted(t *testing.T) {
-	for name, isUnsure := range map[string]bool{"refused": false, "lost": true} {
-		b := newFreeBench(t)
+	for name, maybeApplied := range map[string]bool{"refused": false, "lost": true} {
+		b := newLenientClient(t)
 		b.WithTimeout = context.WithTimeout // it ends immediately
-		b.api.Keep("app", "us-west", "ready")
+		b.api.Put("app", "us-west", "ready")
 		ctx, cancel := context.WithCancel(context.Background())
-		if isUnsure {
-			b.api.Misbehave("PUT", cloudtest.Drop)
+		if maybeApplied {
+			b.api.FailNext("PUT", cloudtest.Drop)
 		}
-		b.api.Misbehave("PUT", cloudtest.Status(400, "X", "no"),
+		b.api.FailNext("PUT", cloudtest.Status(400, "X", "no"),
 			func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 				cancel()
 				<-r.Context().Done()
@@ -310,7 +377,7 @@ func TestStoreAllInterrupted(t *testing.T) {
 		p, err := b.StoreAll(ctx, Change{Ref: app, Pairs: pairs("A", "B")})
 		f := report.As(err)
 		// The try that was interrupted may have stored its pair.
-		if f.Code != report.Interrupted || !f.Unsure || p.Done != 0 || (p.Tried == 2) != isUnsure ||
+		if f.Code != report.Interrupted || !f.MaybeApplied || p.Done != 0 || (p.Tried == 2) != maybeApplied ||
 			f.Message != "storing A in app: interrupted; the request may have succeeded" {
 			t.Errorf("%s: %+v, %+v", name, p, f)
 		}
@@ -339,11 +406,11 @@ func TestRemove(t *testing.T) {
 			}},
 		},
 		{
-			name: "lost", path: []string{"app"}, deletes: []cloudtest.Fault{cloudtest.LoseAnswer},
+			name: "lost", path: []string{"app"}, deletes: []cloudtest.Fault{cloudtest.LoseResponse},
 			requests: []string{del, del, list}, isGone: true,
 		},
 		{
-			name: "lost, key", path: []string{"app", "K"}, deletes: []cloudtest.Fault{cloudtest.LoseAnswer},
+			name: "lost, key", path: []string{"app", "K"}, deletes: []cloudtest.Fault{cloudtest.LoseResponse},
 			requests: []string{delKey, delKey, get}, isGone: true,
 		},
 		{
@@ -364,7 +431,7 @@ func TestRemove(t *testing.T) {
 			deletes: []cloudtest.Fault{func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 				panic(http.ErrAbortHandler)
 			}, notFound},
-			gets:     []cloudtest.Fault{notFound, cloudtest.With200(`{"sets":[]}`)},
+			gets:     []cloudtest.Fault{notFound, cloudtest.Respond(`{"sets":[]}`)},
 			requests: []string{delKey, delKey, get, list},
 		},
 		{
@@ -374,25 +441,25 @@ func TestRemove(t *testing.T) {
 			requests: []string{delKey, delKey, get, list},
 		},
 	} {
-		b := newBench(t, c.requests...)
-		b.api.Keep("app", "us-west", "ready", "K")
-		b.api.Misbehave("DELETE", c.deletes...).Misbehave("GET", c.gets...)
+		b := newTestClient(t, c.requests...)
+		b.api.Put("app", "us-west", "ready", "K")
+		b.api.FailNext("DELETE", c.deletes...).FailNext("GET", c.gets...)
 		err := b.Remove(context.Background(), "deleting", c.path...)
 		if (err == nil) != c.isGone || err != nil && !report.HasCode(err, report.NotFound) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 	// An interruption while it looks.
-	b := newBench(t, del, del, list)
+	b := newTestClient(t, del, del, list)
 	b.WithTimeout = context.WithTimeout
 	ctx, cancel := context.WithCancel(context.Background())
-	b.api.Misbehave("DELETE", cloudtest.Drop, notFound).
-		Misbehave("GET", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+	b.api.FailNext("DELETE", cloudtest.Drop, notFound).
+		FailNext("GET", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 			cancel()
 			<-r.Context().Done()
 		})
 	err := b.Remove(ctx, "deleting app", "app")
-	if f := report.As(err); f.Code != report.Interrupted || !f.Unsure ||
+	if f := report.As(err); f.Code != report.Interrupted || !f.MaybeApplied ||
 		f.Message != "deleting app: interrupted; the request may have succeeded" {
 		t.Errorf("%+v", f)
 	}
@@ -403,7 +470,7 @@ type waitCase struct {
 	name     string
 	stored   Ref
 	statuses []string
-	setup    func(s *cloudtest.Standin)
+	setup    func(s *cloudtest.Fake)
 	pauses   []int
 	status   string // the last one
 	code     string // "" if the secret is ready
@@ -426,18 +493,18 @@ var waitCases = []waitCase{
 	},
 	{
 		name: "failed", statuses: []string{"pending", "failed"}, pauses: []int{1, 2}, status: "failed",
-		setup: func(s *cloudtest.Standin) { s.Sets["app"].Message = "no space" },
+		setup: func(s *cloudtest.Fake) { s.Sets["app"].Message = "no space" },
 		code:  report.Failed, message: "app is stored, but its status is failed: no space",
 	},
 	{
 		name: "not there yet", statuses: []string{"ready"}, pauses: []int{1, 2, 4}, status: "ready",
-		setup: func(s *cloudtest.Standin) {
-			s.Misbehave("GET", cloudtest.Times(2, cloudtest.Status(404, "X", "no"))...)
+		setup: func(s *cloudtest.Fake) {
+			s.FailNext("GET", cloudtest.Repeat(2, cloudtest.Status(404, "X", "no"))...)
 		},
 	},
 	{
 		name: "refused", pauses: []int{1}, code: report.Forbidden,
-		setup: func(s *cloudtest.Standin) { s.Misbehave("GET", cloudtest.Status(403, "X", "no")) },
+		setup: func(s *cloudtest.Fake) { s.FailNext("GET", cloudtest.Status(403, "X", "no")) },
 		message: "app is stored, but it may not be ready: " +
 			"reading secret set app: the API answered 403 Forbidden: no",
 	},
@@ -448,7 +515,7 @@ var waitCases = []waitCase{
 	{
 		name: "image pull secret, not there yet", stored: Ref{Name: "hub", Type: TypeImagePull},
 		statuses: []string{"ready"}, pauses: []int{1, 2}, status: "ready",
-		setup: func(s *cloudtest.Standin) { s.Misbehave("GET", cloudtest.With200(`{"sets":[]}`)) },
+		setup: func(s *cloudtest.Fake) { s.FailNext("GET", cloudtest.Respond(`{"sets":[]}`)) },
 	},
 	{
 		name: "elsewhere", stored: Ref{Name: "hub", Type: TypeImagePull, Region: "us-east"},
@@ -460,12 +527,12 @@ var waitCases = []waitCase{
 // WaitReady looks more and more rarely, until the secret is ready or the time is over.
 func TestWaitReady(t *testing.T) {
 	for _, c := range waitCases {
-		b := newFreeBench(t)
+		b := newLenientClient(t)
 		stored := c.stored
 		if stored.Name == "" {
 			stored = app
 		}
-		b.api.Keep(stored.Name, "us-west", "pending").Kind = stored.Type
+		b.api.Put(stored.Name, "us-west", "pending").Kind = stored.Type
 		b.api.Statuses = c.statuses
 		if c.setup != nil {
 			c.setup(b.api)
@@ -492,44 +559,60 @@ func TestWaitReady(t *testing.T) {
 
 // A response that never comes does not make WaitReady wait longer than its limit. An interruption ends it.
 func TestWaitReadyEnds(t *testing.T) {
-	b := newFreeBench(t)
-	b.api.Misbehave("GET", b.api.Clock.Hang(10*time.Second))
+	b := newLenientClient(t)
+	b.api.FailNext("GET", b.api.Clock.Hang(10*time.Second))
 	_, err := b.WaitReady(context.Background(), app, 5*time.Second, "app is stored, but")
 	if f := report.As(err); f.Code != report.Timeout || !f.Retryable ||
 		f.Hint != "to wait again: vbot cloud secrets wait app" {
 		t.Errorf("%+v", f)
 	}
-	for name, interrupt := range map[string]func(b *bench, cancel func()){
-		"in a pause": func(b *bench, cancel func()) { b.api.Clock.Begin = cancel },
-		"in a request": func(b *bench, cancel func()) {
-			b.api.Misbehave("GET", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
+	for name, interrupt := range map[string]func(b *testClient, cancel func()){
+		"in a pause": func(b *testClient, cancel func()) { b.api.Clock.Begin = cancel },
+		"in a request": func(b *testClient, cancel func()) {
+			b.api.FailNext("GET", func(_ http.ResponseWriter, r *http.Request, _ []byte, _ func()) {
 				cancel()
 				<-r.Context().Done()
 			})
 		},
 	} {
-		b := newFreeBench(t)
+		b := newLenientClient(t)
 		b.WithTimeout = context.WithTimeout // it ends immediately
 		ctx, cancel := context.WithCancel(context.Background())
 		interrupt(b, cancel)
 		_, err := b.WaitReady(ctx, app, time.Minute, "app is stored, but")
 		if f := report.As(err); f.Code != report.Interrupted || !f.Retryable ||
-			f.Message != "interrupted; app is stored, but it may not be ready" {
+			f.Message != "interrupted; app is stored, but it may not be ready" ||
+			f.Hint != "to wait again: vbot cloud secrets wait app" {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
 }
 
+// By the real clock, no request is sent when the time is over, so the status is that of the last response.
+func TestWaitReadyKeepsTheStatus(t *testing.T) {
+	b := newLenientClient(t)
+	b.api.Put("app", "us-west", "pending")
+	b.Now, b.WithTimeout = time.Now, context.WithTimeout
+	b.Pause = func(_ context.Context, d time.Duration) error {
+		time.Sleep(d)
+		return nil
+	}
+	_, err := b.WaitReady(context.Background(), app, 1100*time.Millisecond, "app:")
+	if f := report.As(err); f.Code != report.Timeout || f.HTTPStatus != 200 || len(b.api.Log) != 1 {
+		t.Errorf("%+v, %q", f, b.api.Log)
+	}
+}
+
 // The credentials of an image pull secret are sent as they are.
 func TestStoreImagePull(t *testing.T) {
-	b := newBench(t, "PUT /v1/secrets/hub", "PUT /v1/secrets/hub")
+	b := newTestClient(t, "PUT /v1/secrets/hub", "PUT /v1/secrets/hub")
 	hub := Ref{Name: "hub", Type: TypeImagePull, Region: "us-east"}
 	login := secret.New("Ym9iOmh1bnRlcjI=")
 	region, err := b.StoreImagePull(context.Background(), hub, "https://ghcr.io", login)
 	if err != nil || region != "us-east" || b.api.Values("hub")["value"] != "Ym9iOmh1bnRlcjI=" {
 		t.Errorf("%q, %v, %v", region, err, b.api.Values("hub"))
 	}
-	b.api.Misbehave("PUT", cloudtest.Status(403, "X", "not hunter2"))
+	b.api.FailNext("PUT", cloudtest.Status(403, "X", "not hunter2"))
 	if _, err = b.StoreImagePull(context.Background(), hub, "https://ghcr.io", login); err == nil ||
 		err.Error() != "storing image pull secret hub: the API answered 403 Forbidden: "+
 			"the API's message repeats a value, so it is not shown" {

@@ -1,7 +1,7 @@
-// Package cloud is a client for the Pipecat Cloud API and manages the login file. It
-// returns data and errors, and prints only notes to stderr: that it tries again, and that a secret is
-// ready. The error of a call of the API is a *report.Failure, or context.Canceled if an interrupt came
-// before the call had any effect.
+// Package cloud is a client for the Pipecat Cloud API, and manages the file with the token that `vbot cloud
+// login` stores. It prints only notes to stderr: that it tries again, and that a secret is ready. The error
+// of a call of the API is a *report.Failure, or context.Canceled if an interrupt came before the call had
+// any effect.
 package cloud
 
 import (
@@ -26,15 +26,15 @@ import (
 const Address = "https://api.pipecat.daily.co"
 
 const (
-	maxTries       = 4
-	firstPause     = 500 * time.Millisecond // doubled for each further try
-	tryTimeout     = 30 * time.Second       // for one request with its response
-	callTimeout    = 2 * time.Minute        // for a request with all its tries
-	dialTimeout    = 10 * time.Second       // for TCP, and again for TLS
-	maxResponse    = 2 << 20                // bytes; a listing of 200 sets has 30,000
-	maxInformed    = 8                      // informational responses (1xx) before the final one
-	maxAfter       = 1000 * time.Hour       // of Retry-After
-	maxAuthorities = 4 << 20                // bytes; the certificates of a Linux system have 220,000
+	maxTries         = 4
+	firstPause       = 500 * time.Millisecond // doubled for each further try
+	tryTimeout       = 30 * time.Second       // for one request with its response
+	callTimeout      = 2 * time.Minute        // for a request with all its tries
+	dialTimeout      = 10 * time.Second       // for TCP, and again for TLS
+	maxResponse      = 2 << 20                // bytes; a listing of 200 sets has 30,000
+	maxInformational = 8                      // responses with status 1xx before the final one
+	maxRetryAfter    = 1000 * time.Hour
+	maxAuthorities   = 4 << 20 // bytes; the certificates of a Linux system have 220,000
 )
 
 // A Client calls the API with one token.
@@ -42,12 +42,12 @@ type Client struct {
 	system.System
 	Base         *url.URL
 	Organization string        // "" for a private API key, which belongs to one organization
-	named        string        // where the organization was named: an option, a variable or a file
+	named        string        // the source of Organization: an option, a variable or a file
 	TryTimeout   time.Duration // for one request with its response
 	CallTimeout  time.Duration // for a request with all its tries
 	TokenFrom    string        // a variable, a file, or ""
 
-	answered  int // the status of the response to the last request; 0 if there was none
+	status    int // of the last response; 0 if the last request got none
 	token     secret.Value
 	tokenGood bool     // the API has accepted the token
 	proxy     *url.URL // nil for none
@@ -72,7 +72,7 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 	}
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	if base != nil && base.Scheme == "http" {
-		dialer.Control = onlyThisMachine(base.Host)
+		dialer.Control = onlyLoopback(base.Host)
 	} else if base != nil {
 		c.proxy, _ = http.ProxyFromEnvironment(&http.Request{URL: base}) // Open has checked it
 	}
@@ -84,11 +84,11 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 	// net/http never retries by itself if each request has its own connection, in HTTP/1.1.
 	protocols := &http.Protocols{}
 	protocols.SetHTTP1(true)
-	refusal := func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
-		return proxyRefusal(resp.StatusCode)
+	checkConnect := func(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
+		return proxyError(resp.StatusCode)
 	}
-	noCertificate := func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-		if h, ok := asked.Context().Value(handshakesKey{}).(*handshakes); ok {
+	noCertificate := func(info *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		if h, ok := info.Context().Value(handshakesKey{}).(*handshakes); ok {
 			h.wantsCertificate.Store(true)
 		}
 		return &tls.Certificate{}, nil
@@ -98,7 +98,7 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 		DisableKeepAlives:      true,
 		Proxy:                  http.ProxyURL(c.proxy),
 		ProxyConnectHeader:     http.Header{"User-Agent": {s.Program}},
-		OnProxyConnectResponse: refusal,
+		OnProxyConnectResponse: checkConnect,
 		DialContext:            dialer.DialContext,
 		TLSHandshakeTimeout:    dialTimeout,
 		TLSClientConfig: &tls.Config{
@@ -110,10 +110,10 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 	return c
 }
 
-// handshakes are those of TLS that one request makes: with a proxy, and then with the API.
+// handshakes counts the TLS handshakes of one request: with a proxy, and then with the API.
 type handshakes struct {
 	number           atomic.Int32
-	wantsCertificate atomic.Bool // the server of the last one asked for a client certificate
+	wantsCertificate atomic.Bool // in the last one, the server asked for a client certificate
 }
 
 // handshakesKey is the key for the *handshakes in the context of a request.
@@ -127,10 +127,10 @@ func (c *Client) Limit(d time.Duration) {
 	}
 }
 
-// Errorf returns a failure about what the API answered, with the status of its last response.
+// Errorf returns a failure that follows from the last response, with its status.
 func (c *Client) Errorf(code, format string, args ...any) *report.Failure {
 	f := report.Errorf(code, format, args...)
-	f.HTTPStatus = c.answered
+	f.HTTPStatus = c.status
 	return f
 }
 
@@ -138,14 +138,14 @@ func (c *Client) Errorf(code, format string, args ...any) *report.Failure {
 // organizations. A private API key belongs to one organization.
 func (c *Client) isPersonal() bool { return strings.HasPrefix(c.token.Reveal(), "pcc_pat_") }
 
-// onlyThisMachine refuses to dial any other machine, because a name such as localhost may
-// have any address, and http would send the token there in clear text.
-func onlyThisMachine(host string) func(network, address string, c syscall.RawConn) error {
+// onlyLoopback returns a net.Dialer.Control that refuses to dial another machine: a name such as localhost
+// may have any address, and http would send the token there in clear text.
+func onlyLoopback(host string) func(network, address string, c syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		dialed, _, _ := net.SplitHostPort(address)
 		if ip := net.ParseIP(dialed); ip == nil || !ip.IsLoopback() {
 			const elsewhere = "%s is %s, another machine; http would send the token there in clear text"
-			return &fault{Failure: report.Failure{
+			return &tryError{Failure: report.Failure{
 				Code:    report.Failed,
 				Hint:    "use https in VBOT_API_URL",
 				Message: fmt.Sprintf(elsewhere, host, dialed),

@@ -40,7 +40,7 @@ func TestParseAddress(t *testing.T) {
 }
 
 // A text that was pasted together with a token is named. Otherwise the API decides whether a token is valid.
-func TestTokenFault(t *testing.T) {
+func TestCheckToken(t *testing.T) {
 	for token, want := range map[string]string{
 		"pcc_pat_x": "", "sk_0f8fad5b-d9cb-469f-a165-70867728950e": "", "aGVsbG8=": "",
 		"AQ==": "", "QUJD": "",
@@ -58,7 +58,7 @@ func TestTokenFault(t *testing.T) {
 		"\x1b[200~p\x1b[201~":     "must not contain",
 		"export VBOT_TOKEN=pcc_x": "must not contain",
 	} {
-		if got := TokenFault(token); want == "" && got != "" || !strings.HasPrefix(got, want) {
+		if got := message(CheckToken(token)); want == "" && got != "" || !strings.HasPrefix(got, want) {
 			t.Errorf("%q: %s", token, got)
 		}
 	}
@@ -128,7 +128,7 @@ func TestHTTPStaysOnThisMachine(t *testing.T) {
 // Remove removes what a killed login left beside the file, and nothing else.
 func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 	dir := t.TempDir()
-	f := LoginFile{Path: filepath.Join(dir, "config.json")}
+	f := TokenFile{Path: filepath.Join(dir, "config.json")}
 	for range 2 {
 		tmp, err := f.temporary()
 		if err != nil {
@@ -166,9 +166,9 @@ func TestRemoveTakesWhatAKilledLoginLeft(t *testing.T) {
 // leaves nothing beside it, whether it succeeds or not.
 func TestLoginReplacesTheFile(t *testing.T) {
 	dir := t.TempDir()
-	f := LoginFile{filepath.Join(dir, "config.json")}
+	f := TokenFile{filepath.Join(dir, "config.json")}
 	backup := filepath.Join(dir, "backup")
-	login := Login{Token: "new", APIURL: Address}
+	login := StoredToken{Token: "new", APIURL: Address}
 	for _, err := range []error{
 		os.WriteFile(f.Path, []byte("old"), 0o644), os.Link(f.Path, backup), f.Write(login),
 	} {
@@ -221,9 +221,9 @@ func TestPausesAreJittered(t *testing.T) {
 		0:     {250 * time.Millisecond, 500 * time.Millisecond},
 		0.999: {499 * time.Millisecond, 999 * time.Millisecond},
 	} {
-		b := newFreeBench(t)
+		b := newLenientClient(t)
 		b.Random = func() float64 { return random }
-		b.api.Misbehave("GET", cloudtest.Drop, cloudtest.Drop)
+		b.api.FailNext("GET", cloudtest.Drop, cloudtest.Drop)
 		if _, err := b.List(context.Background(), ""); err != nil {
 			t.Fatal(err)
 		}
@@ -237,16 +237,16 @@ func TestPausesAreJittered(t *testing.T) {
 
 // A server that does not respond, a try that takes too long, and a call that takes too long are timeouts.
 func TestTimeouts(t *testing.T) {
-	b := newFreeBench(t)
+	b := newLenientClient(t)
 	b.Now, b.Pause, b.WithTimeout = test.Now, test.Pause, test.WithTimeout // the real clock
-	b.api.Misbehave("PUT", cloudtest.Times(4, cloudtest.Hang)...)
+	b.api.FailNext("PUT", cloudtest.Repeat(4, cloudtest.Hang)...)
 	b.TryTimeout = 200 * time.Millisecond
 	_, err := b.storePairs(context.Background(), app, pairs("A"))
-	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).Unsure ||
+	if !report.HasCode(err, report.Timeout) || !report.As(err).Retryable || !report.As(err).MaybeApplied ||
 		!strings.Contains(err.Error(), "(tried 4 times)") {
 		t.Errorf("four tries: %v", err)
 	}
-	b.api.Misbehave("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, serve func()) {
+	b.api.FailNext("PUT", func(_ http.ResponseWriter, r *http.Request, _ []byte, serve func()) {
 		select {
 		case <-r.Context().Done():
 		case <-time.After(20 * time.Second):

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,39 +12,38 @@ import (
 	"vbot/internal/report"
 )
 
-// The values of the tag text, which each string of a response has. See redact.go for what happens to
-// text that repeats a secret value.
+// The values of the tag text, which each string field of a response has. They say what happens to a text
+// that repeats a secret value; see redact.go.
 const (
-	isProse      = "prose"      // a sentence for people: replaced
-	isIdentifier = "identifier" // a name, or one of the API's words: the response is refused
+	isProse      = "prose"      // a sentence for people: it is replaced
+	isIdentifier = "identifier" // a name, or one of the API's words: the response is rejected
 )
 
-// decode reads a response into into, a pointer to a struct, and returns why it cannot be trusted, or "".
-// Only decode passes data of a response to the rest of the program. Which keys it reads, and what their
-// text is, the fields of the struct declare: a key that is not a field may hold anything. A key that comes
-// twice, in whichever letter case, is a problem. (encoding/json by itself accepts it.) After a problem, the
-// fields may be set nevertheless, but hold nothing that must not be shown.
-func (c *Client) decode(data []byte, into any) (problem string) {
+// decode decodes a response into a pointer to a struct. The error says why the response cannot be trusted;
+// the fields may be set nevertheless, but hold nothing that must not be shown. Only decode passes data of a
+// response to the rest of the program. It reads the keys that the struct has fields for; other keys may hold
+// anything. Unlike encoding/json, it rejects a key that comes twice, in any letter case.
+func (c *Client) decode(data []byte, into any) error {
 	if len(data) > maxResponse {
-		return fmt.Sprintf("longer than %d megabytes", maxResponse>>20)
+		return fmt.Errorf("longer than %d megabytes", maxResponse>>20)
 	}
 	data = bytes.TrimSpace(data)
 	switch {
 	case len(data) == 0:
-		return "empty"
+		return errors.New("empty")
 	case data[0] == '<':
-		return "a web page; a proxy or a Wi-Fi sign-in may have sent it"
+		return errors.New("a web page; a proxy or a Wi-Fi sign-in may have sent it")
 	case !json.Valid(data):
-		return "not JSON"
+		return errors.New("not JSON")
 	}
 	d := &decoder{client: c, fields: map[reflect.Type]fieldsByKey{}}
 	target := reflect.ValueOf(into).Elem()
 	d.addFields(target.Type())
 	d.read(data, target, reflect.StructField{})
-	if d.mismatch {
-		d.problem = cmp.Or(d.problem, "unexpected JSON")
+	if d.err == nil && d.mismatch {
+		return errors.New("unexpected JSON")
 	}
-	return d.problem
+	return d.err
 }
 
 // fieldsByKey are the fields of a struct by their keys in JSON, in lower case.
@@ -53,7 +53,7 @@ type fieldsByKey map[string]reflect.StructField
 type decoder struct {
 	client   *Client
 	fields   map[reflect.Type]fieldsByKey // of the response, and of each struct in it
-	problem  string                       // why the response cannot be trusted, or ""
+	err      error                        // why the response cannot be trusted
 	mismatch bool                         // a value is not of its field's type
 }
 
@@ -119,8 +119,10 @@ func (d *decoder) readText(s string, into reflect.Value, field reflect.StructFie
 		into.SetString(d.client.redact(s))
 		return
 	}
-	if problem := d.client.identifierFault(strings.ToLower(field.Name), s); problem != "" {
-		d.problem = cmp.Or(d.problem, problem)
+	if err := d.client.checkIdentifier(strings.ToLower(field.Name), s); err != nil {
+		if d.err == nil {
+			d.err = err
+		}
 		return
 	}
 	into.SetString(s)
@@ -137,7 +139,7 @@ func (d *decoder) readObject(data json.RawMessage, into reflect.Value) {
 			continue
 		}
 		if seen[key] {
-			d.problem = "a key twice"
+			d.err = errors.New("a key twice")
 		}
 		seen[key] = true
 		d.read(m.Value, into.FieldByIndex(field.Index), field)

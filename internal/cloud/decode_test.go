@@ -51,16 +51,24 @@ func TestDecode(t *testing.T) {
 		`"` + strings.Repeat("x", maxResponse) + `"`: "longer than 2 megabytes",
 	} {
 		var e Entry
-		if got := carrying().decode([]byte(in), &e); got != want {
+		if got := message(clientThatSent().decode([]byte(in), &e)); got != want {
 			t.Errorf("decode(%.60q): %q, want %q", in, got, want)
 		}
 	}
 	var e Entry
-	const message = `{"Name":"a","errorMessage":"not hunter2","ERROR":"x\ny"}`
-	if problem := carrying("hunter2").decode([]byte(message), &e); problem != "" || e.Name != "a" ||
+	const body = `{"Name":"a","errorMessage":"not hunter2","ERROR":"x\ny"}`
+	if err := clientThatSent("hunter2").decode([]byte(body), &e); err != nil || e.Name != "a" ||
 		e.Error != "x y" || strings.Contains(e.Message, "hunter2") {
-		t.Errorf("%q, %+v", problem, e)
+		t.Errorf("%v, %+v", err, e)
 	}
+}
+
+// message returns the message of an error, "" for none.
+func message(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // The rules hold for the elements of lists, too.
@@ -77,7 +85,7 @@ func TestDecodeList(t *testing.T) {
 		`{"sets":[{"name":["a"]}]}`:                                "unexpected JSON",
 	} {
 		var l secretList
-		if got := carrying(value).decode([]byte(in), &l); got != want {
+		if got := message(clientThatSent(value).decode([]byte(in), &l)); got != want {
 			t.Errorf("decode(%s): %q, want %q", in, got, want)
 		}
 		for _, e := range l.Sets {
@@ -87,15 +95,15 @@ func TestDecodeList(t *testing.T) {
 		}
 	}
 	var l secretList
-	carrying(value).decode([]byte(`{"sets":[null,{"name":"a","errorMessage":"`+value+`"}]}`), &l)
+	clientThatSent(value).decode([]byte(`{"sets":[null,{"name":"a","errorMessage":"`+value+`"}]}`), &l)
 	if len(l.Sets) != 2 || l.Sets[1].Name != "a" ||
 		l.Sets[1].Message != "the API's message repeats a value, so it is not shown" {
 		t.Errorf("%+v", l.Sets)
 	}
 	// A missing list differs from an empty one.
 	var missing, empty secretList
-	carrying().decode([]byte(`{"sets":null}`), &missing)
-	carrying().decode([]byte(`{"sets":[]}`), &empty)
+	clientThatSent().decode([]byte(`{"sets":null}`), &missing)
+	clientThatSent().decode([]byte(`{"sets":[]}`), &empty)
 	if missing.Sets != nil || empty.Sets == nil {
 		t.Errorf("missing: %v, empty: %v", missing.Sets, empty.Sets)
 	}
@@ -103,11 +111,11 @@ func TestDecodeList(t *testing.T) {
 
 // After a field of another type, the others are decoded: an error may come in any form.
 func TestDecodeAfterAMismatch(t *testing.T) {
-	var said refusal
-	problem := carrying("hunter2").decode([]byte(`{"error":{"message":"x"},"message":"no hunter2"}`), &said)
-	if problem != "unexpected JSON" || said.Error != "" ||
-		said.Message != "the API's message repeats a value, so it is not shown" {
-		t.Errorf("%q, %+v", problem, said)
+	var body errorBody
+	err := clientThatSent("hunter2").decode([]byte(`{"error":{"message":"x"},"message":"no hunter2"}`), &body)
+	if message(err) != "unexpected JSON" || body.Error != "" ||
+		body.Message != "the API's message repeats a value, so it is not shown" {
+		t.Errorf("%v, %+v", err, body)
 	}
 }
 
@@ -117,9 +125,9 @@ func TestDecodeSuccess(t *testing.T) {
 		"false": "success is false", "true": "", "null": "", "0": "", `"no"`: "", `{"x":["y"]}`: "",
 	} {
 		var e Entry
-		problem := carrying().decode([]byte(`{"success":`+value+`}`), &e)
-		if got := e.contradicts(Ref{}); problem != "" || got != want {
-			t.Errorf("%s: %q, %q", value, problem, got)
+		err := clientThatSent().decode([]byte(`{"success":`+value+`}`), &e)
+		if got := message(e.matches(Ref{})); err != nil || got != want {
+			t.Errorf("%s: %v, %q", value, err, got)
 		}
 	}
 }
@@ -142,20 +150,20 @@ func TestDecodeReadsTheFieldsOfTheStruct(t *testing.T) {
 	}
 	in := `{"name":"a","OWNER":"bob","note":"x\ny hunter2","labels":["p","q"],"shared":true,` +
 		`"home":{"code":"us"},"untagged":"u","Computed":"c","unnoticed":"n"}`
-	problem := carrying().decode([]byte(in), &got)
+	err := clientThatSent().decode([]byte(in), &got)
 	const want = "a bob|x y hunter2|[p q]|true|us|u||"
 	text := fmt.Sprintf("%s %s|%s|%v|%v|%s|%s|%s|%s", got.Name, got.Owner, got.Note, got.Labels, got.Shared,
 		got.Region.Code, got.Untagged, got.Computed, got.unnoticed)
-	if problem != "" || text != want {
-		t.Errorf("%q\n%s\nwant\n%s", problem, text, want)
+	if err != nil || text != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, text, want)
 	}
 	for key, want := range map[string]string{
 		"owner": `"owner":"a-value-of-sixteen"`, "labels": `"labels":["p","a-value-of-sixteen"]`,
 		"code": `"home":{"code":"a-value-of-sixteen"}`,
 	} {
-		problem := carrying("a-value-of-sixteen").decode([]byte("{"+want+"}"), &got)
-		if problem != "a "+key+" that repeats a value" {
-			t.Errorf("%s: %q", key, problem)
+		err := clientThatSent("a-value-of-sixteen").decode([]byte("{"+want+"}"), &got)
+		if message(err) != "a "+key+" that repeats a value" {
+			t.Errorf("%s: %v", key, err)
 		}
 	}
 }
@@ -193,14 +201,14 @@ func TestFieldsThatDeclareNothing(t *testing.T) {
 					t.Errorf("%s of %v is decoded", name, reflect.TypeOf(into))
 				}
 			}()
-			carrying().decode([]byte(`{}`), into)
+			clientThatSent().decode([]byte(`{}`), into)
 		}()
 	}
 	for _, into := range []any{
-		&organizationList{}, &regionList{}, &secretList{}, &Set{}, &Entry{}, &confirmation{}, &refusal{},
+		&organizationList{}, &regionList{}, &secretList{}, &Set{}, &Entry{}, &confirmation{}, &errorBody{},
 	} {
-		if problem := carrying().decode([]byte(`{}`), into); problem != "" {
-			t.Errorf("%T: %s", into, problem)
+		if err := clientThatSent().decode([]byte(`{}`), into); err != nil {
+			t.Errorf("%T: %v", into, err)
 		}
 	}
 }
@@ -212,17 +220,17 @@ func BenchmarkDecode(b *testing.B) {
 	data := []byte(`{"sets":[` + strings.TrimSuffix(strings.Repeat(row, n), ",") + `]}`)
 	for b.Loop() {
 		var l secretList
-		if problem := carrying().decode(data, &l); problem != "" || len(l.Sets) != n {
-			b.Fatal(problem, len(l.Sets))
+		if err := clientThatSent().decode(data, &l); err != nil || len(l.Sets) != n {
+			b.Fatal(err, len(l.Sets))
 		}
 	}
 }
 
-// The stand-in of the API sends each key that vbot reads of a secret, so that a field which the API has, but
-// not the stand-in, is not tested only without a value.
-func TestStandinSendsEveryKey(t *testing.T) {
-	b := newFreeBench(t)
-	kept := b.api.Keep("app", "us-west", "ready", "K")
+// The fake sends each key that vbot reads of a secret. Without it, a field that the API has would be tested
+// only without a value.
+func TestFakeSendsEveryKey(t *testing.T) {
+	b := newLenientClient(t)
+	kept := b.api.Put("app", "us-west", "ready", "K")
 	kept.Message, kept.Source = "a message", "managed"
 	req, err := http.NewRequest(http.MethodGet, b.api.URL+"/v1/secrets", http.NoBody)
 	if err != nil {
@@ -231,7 +239,7 @@ func TestStandinSendsEveryKey(t *testing.T) {
 	req.Header.Set("Authorization", "Bearer "+cloudtest.Key)
 	b.api.Personal = false
 	w := httptest.NewRecorder()
-	b.api.Answer(w, req, nil)
+	b.api.Respond(w, req, nil)
 	var sent struct{ Sets []map[string]any }
 	if err := json.Unmarshal(w.Body.Bytes(), &sent); err != nil || len(sent.Sets) != 1 {
 		t.Fatal(err, w.Body)
@@ -242,7 +250,7 @@ func TestStandinSendsEveryKey(t *testing.T) {
 			continue
 		}
 		if sent.Sets[0][key] == nil {
-			t.Errorf("cloudtest.Standin does not send %s, which vbot reads: %v", key, sent.Sets[0])
+			t.Errorf("cloudtest.Fake does not send %s, which vbot reads: %v", key, sent.Sets[0])
 		}
 	}
 }

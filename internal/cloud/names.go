@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"errors"
 	"strings"
 
 	"vbot/internal/secret"
@@ -12,41 +13,47 @@ import (
 // lead to another path of the API: servers and proxies may undo the escaping.
 func IsSegment(s string) bool { return secret.IsName(s, 128, "._-") }
 
-// SegmentRule describes what IsSegment accepts.
-const SegmentRule = "must be letters, digits, hyphens, dots and underscores, " +
-	"and begin and end with a letter or digit"
-
 // IsToken reports whether s is not empty and fits in a header.
 func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// TokenFault returns why s cannot be a token of the API, or "".
-func TokenFault(s string) string {
-	switch {
-	case s == "":
-		return "missing"
-	case pastedAlong(s) != "":
-		return pastedAlong(s)
-	case !IsToken(s):
-		return "must not contain white space, control characters or non-ASCII text"
+// CheckSegment checks an organization or a region.
+func CheckSegment(s string) error {
+	if IsSegment(s) {
+		return nil
 	}
-	return ""
+	return errors.New("must be letters, digits, hyphens, dots and underscores, " +
+		"and begin and end with a letter or digit")
 }
 
-// pastedAlong returns what was pasted together with a name or a token, or "".
-func pastedAlong(s string) string {
+// CheckToken returns an error if s cannot be a token of the API.
+func CheckToken(s string) error {
+	if s == "" {
+		return errors.New("missing")
+	}
+	if err := checkPasted(s); err != nil {
+		return err
+	}
+	if !IsToken(s) {
+		return errors.New("must not contain white space, control characters or non-ASCII text")
+	}
+	return nil
+}
+
+// checkPasted returns an error if more than a name or a token was pasted. s must not be empty.
+func checkPasted(s string) error {
 	switch {
 	case strings.HasPrefix(s, "Bearer "):
-		return "begins with Bearer; leave that out"
+		return errors.New("begins with Bearer; leave that out")
 	case strings.ContainsAny(s[:1]+s[len(s)-1:], "\"'"):
-		return "is in quotes; leave them out"
+		return errors.New("is in quotes; leave them out")
 	case strings.ContainsAny(s, "${}<>"): // $TOKEN, ${{ secrets.TOKEN }}, <token>, {"token": ...}
-		return "is a placeholder or in brackets; pass the value itself"
+		return errors.New("is a placeholder or in brackets; pass the value itself")
 	case isAssignment(s):
-		return "begins with a name and =; leave that out"
+		return errors.New("begins with a name and =; leave that out")
 	}
-	return ""
+	return nil
 }
 
 // isAssignment reports whether s is a line such as VBOT_TOKEN=x, and not one that ends in the = of base64.

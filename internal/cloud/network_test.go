@@ -23,9 +23,9 @@ import (
 	"vbot/internal/secret"
 )
 
-// A storm is a server that offers HTTP/2 and HTTP/1.1, and does to each request what reply does;
+// A rawServer is a server that offers HTTP/2 and HTTP/1.1, and does to each request what reply does;
 // n is its number on the connection.
-type storm struct {
+type rawServer struct {
 	net.Listener
 	client    *Client
 	mu        sync.Mutex
@@ -33,7 +33,7 @@ type storm struct {
 	protocols []string // that were negotiated
 }
 
-func newStorm(t *testing.T, reply func(conn net.Conn, n int)) *storm {
+func newRawServer(t *testing.T, reply func(conn net.Conn, n int)) *rawServer {
 	t.Helper()
 	server := httptest.NewTLSServer(nil) // for its certificate
 	server.Close()
@@ -42,7 +42,7 @@ func newStorm(t *testing.T, reply func(conn net.Conn, n int)) *storm {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { listener.Close() })
-	s := &storm{Listener: listener}
+	s := &rawServer{Listener: listener}
 	go func() {
 		for {
 			raw, err := listener.Accept()
@@ -124,7 +124,7 @@ func TestAtMostFourTries(t *testing.T) {
 			}
 		}
 		for _, method := range []string{"GET", "PUT"} {
-			s := newStorm(t, reply)
+			s := newRawServer(t, reply)
 			var err error
 			if method == "GET" {
 				_, err = s.client.List(context.Background(), "")
@@ -210,17 +210,18 @@ func TestPersonal(t *testing.T) {
 var nothing = log.New(io.Discard, "", 0)
 
 // Whether a proxy that refuses CONNECT is tried again depends on the status.
-func TestProxyRefusals(t *testing.T) {
+func TestProxyErrors(t *testing.T) {
 	for status, want := range map[int]struct{ later, retryNow bool }{
 		301: {}, 403: {}, 404: {}, 407: {}, 408: {true, false}, 425: {true, false}, 429: {true, true},
 		500: {true, false}, 502: {true, true}, 503: {true, true}, 504: {true, true},
 	} {
-		if e, ok := errors.AsType[*fault](proxyRefusal(status)); !ok || e.Retryable != want.later ||
-			e.retryNow != want.retryNow || e.Unsure || e.HTTPStatus != 0 || e.Code != report.Unavailable {
+		if e, ok := errors.AsType[*tryError](proxyError(status)); !ok || e.Retryable != want.later ||
+			e.retryNow != want.retryNow || e.MaybeApplied || e.HTTPStatus != 0 ||
+			e.Code != report.Unavailable {
 			t.Errorf("%d: %+v", status, e)
 		}
 	}
-	if err := proxyRefusal(200); err != nil {
+	if err := proxyError(200); err != nil {
 		t.Error(err)
 	}
 }

@@ -20,15 +20,15 @@ import (
 type connectionError struct {
 	err     error         // from net/http; its text is never shown, as it may quote a server
 	op      *net.OpError  // the network operation that failed; nil if unknown
-	dns     *net.DNSError // nil if the name server is not to blame
+	dns     *net.DNSError // nil unless the lookup of a name failed
 	errno   syscall.Errno // of the operating system; 0 if unknown
 	sent    bool          // the request may have been sent
 	byProxy bool          // vbot reached only the proxy
-	// wantsCertificate says that the server of the last handshake asked for a client certificate.
+	// wantsCertificate says that the server asked for a client certificate in the last handshake.
 	wantsCertificate bool
 }
 
-// An outcome says what a connectionError is for scripts, and whether the same request may succeed.
+// An outcome is the error code of a connectionError, and whether the same request may succeed.
 type outcome struct {
 	code     string
 	later    bool // it may succeed later
@@ -84,14 +84,14 @@ const (
 	proxyHint   = "check HTTPS_PROXY, and its user and password if it has any"
 )
 
-// noResponse returns the fault of a request without a complete response. limit is how long vbot waited for
+// noResponse returns the error for a request without a complete response. limit is how long vbot waited for
 // it, unless it could not connect. sent says that the request may have been sent, byProxy that vbot reached
 // only the proxy, and wantsCertificate that the server asked for a client certificate.
 func (c *Client) noResponse(
 	err error, limit time.Duration, sent, byProxy, wantsCertificate bool,
-) *fault {
-	if f, ok := errors.AsType[*fault](err); ok {
-		return f // from the transport
+) *tryError {
+	if e, ok := errors.AsType[*tryError](err); ok {
+		return e // of a function in the transport
 	}
 	e := newConnectionError(err)
 	e.sent, e.byProxy, e.wantsCertificate = sent, byProxy, wantsCertificate
@@ -114,16 +114,17 @@ func (c *Client) noResponse(
 		"{at}", at, "{check}", check, "{api}", c.Base.Host, "{name}", name, "{errno}", e.errno.Error(),
 		"{limit}", limit.Round(precision).String())
 	d := diagnoses[slices.IndexFunc(diagnoses, func(d diagnosis) bool { return d.is(e) })]
-	f := &fault{retryNow: d.outcome.retryNow}
-	f.Failure = report.Failure{
-		Code:      d.outcome.code,
-		Message:   text.Replace(d.message),
-		Hint:      text.Replace(d.hint),
-		Retryable: d.outcome.later,
-		Unsure:    d.outcome.later && sent,
-		Err:       err,
+	return &tryError{
+		Failure: report.Failure{
+			Code:         d.outcome.code,
+			Message:      text.Replace(d.message),
+			Hint:         text.Replace(d.hint),
+			Retryable:    d.outcome.later,
+			MaybeApplied: d.outcome.later && sent,
+			Err:          err,
+		},
+		retryNow: d.outcome.retryNow,
 	}
-	return f
 }
 
 // newConnectionError returns what is known from an error of net/http.
@@ -174,9 +175,9 @@ func isOtherHost(e *connectionError) bool {
 	return isUntrusted(e) && ok
 }
 
-// isUnknownAuthority reports whether trusting another authority may help. It does not for a certificate
-// with a signature that Go refuses whoever made it; see x509.InsecureAlgorithmError, which
-// x509.UnknownAuthorityError does not unwrap to. The signature of a root that is trusted is not checked.
+// isUnknownAuthority reports whether it may help to trust another authority. It does not if Go refuses the
+// algorithm of the signature; x509.UnknownAuthorityError hides that x509.InsecureAlgorithmError. The
+// signature of a trusted root is not checked.
 func isUnknownAuthority(e *connectionError) bool {
 	unknown, ok := errors.AsType[x509.UnknownAuthorityError](e.err)
 	if !isUntrusted(e) || !ok {
@@ -184,11 +185,11 @@ func isUnknownAuthority(e *connectionError) bool {
 	}
 	cert := unknown.Cert
 	isRoot := cert != nil && cert.IsCA && bytes.Equal(cert.RawIssuer, cert.RawSubject)
-	return cert == nil || isRoot || !slices.Contains(insecure, cert.SignatureAlgorithm)
+	return cert == nil || isRoot || !slices.Contains(insecureAlgorithms, cert.SignatureAlgorithm)
 }
 
-// insecure are the signatures with MD5 and SHA-1.
-var insecure = []x509.SignatureAlgorithm{
+// insecureAlgorithms are those with MD5 and SHA-1.
+var insecureAlgorithms = []x509.SignatureAlgorithm{
 	x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1, x509.ECDSAWithSHA1,
 }
 
@@ -198,7 +199,7 @@ func isPlain(e *connectionError) bool {
 	return ok
 }
 
-// isAlert reports whether the server ended the handshake with an alert of TLS.
+// isAlert reports whether the server ended the handshake with a TLS alert.
 func isAlert(e *connectionError) bool          { return e.isOp("remote error") }
 func lacksCertificate(e *connectionError) bool { return isAlert(e) && e.wantsCertificate }
 
@@ -209,8 +210,8 @@ func isRefused(e *connectionError) bool {
 func isDial(e *connectionError) bool          { return e.isOp("dial", "proxyconnect") }
 func isDialWithErrno(e *connectionError) bool { return isDial(e) && e.errno != 0 }
 
-// isTLS reports whether no TLS connection could be made. The errors of crypto/tls about a handshake have
-// no type of their own.
+// isTLS reports whether the TLS handshake failed. Most errors of crypto/tls about it have no type: they are
+// errors before the request was sent that are not of the network.
 func isTLS(e *connectionError) bool {
 	return isAlert(e) || !e.hasEnded() && e.op == nil && !e.sent && !e.byProxy
 }
@@ -219,8 +220,9 @@ func isSOCKS(e *connectionError) bool {
 	return e.isOp("socks connect") && !e.hasEnded()
 }
 
-// isSOCKSSignIn reports whether a SOCKS proxy refused the user and the password, or any sign-in that vbot
-// knows. net/http has only text for it: it comes from socks_bundle.go of Go 1.26.
+// isSOCKSSignIn reports whether a SOCKS proxy refused the user and the password. The error has no type, so
+// its text is compared: "authentication" is in all such errors of net/http/socks_bundle.go in Go 1.26, and
+// in no other. It decides only whether the failure is called retryable: nothing was sent.
 func isSOCKSSignIn(e *connectionError) bool {
 	return isSOCKS(e) && strings.Contains(e.op.Err.Error(), "authentication")
 }

@@ -37,7 +37,7 @@ type noResponseCase struct {
 	message         string
 	code            string
 	retryNow, later bool
-	unsure          bool
+	maybeApplied    bool
 }
 
 var dialTimedOut = opError("dial", context.DeadlineExceeded)
@@ -84,13 +84,13 @@ var noResponseCases = []noResponseCase{
 		later:    true,
 	},
 	{
-		err:      context.DeadlineExceeded,
-		sent:     true,
-		message:  "api.example.com did not answer within 30s",
-		code:     report.Timeout,
-		retryNow: true,
-		later:    true,
-		unsure:   true,
+		err:          context.DeadlineExceeded,
+		sent:         true,
+		message:      "api.example.com did not answer within 30s",
+		code:         report.Timeout,
+		retryNow:     true,
+		later:        true,
+		maybeApplied: true,
 	},
 	{
 		err:     opError("dial", syscall.ECONNREFUSED),
@@ -169,13 +169,13 @@ var noResponseCases = []noResponseCase{
 		later:    true,
 	},
 	{
-		err:      errors.New("malformed HTTP response " + hunter2),
-		sent:     true,
-		message:  "api.example.com sent no answer that vbot can read",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-		unsure:   true,
+		err:          errors.New("malformed HTTP response " + hunter2),
+		sent:         true,
+		message:      "api.example.com sent no answer that vbot can read",
+		code:         report.Unavailable,
+		retryNow:     true,
+		later:        true,
+		maybeApplied: true,
 	},
 	{
 		err:     opError("remote error", errors.New("tls: "+hunter2)),
@@ -195,22 +195,22 @@ var noResponseCases = []noResponseCase{
 		later:    true,
 	},
 	{
-		err:      io.ErrUnexpectedEOF,
-		sent:     true,
-		message:  "the connection to api.example.com was lost",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-		unsure:   true,
+		err:          io.ErrUnexpectedEOF,
+		sent:         true,
+		message:      "the connection to api.example.com was lost",
+		code:         report.Unavailable,
+		retryNow:     true,
+		later:        true,
+		maybeApplied: true,
 	},
 	{
-		err:      opError("read", syscall.ECONNRESET),
-		sent:     true,
-		message:  "the connection to api.example.com was lost",
-		code:     report.Unavailable,
-		retryNow: true,
-		later:    true,
-		unsure:   true,
+		err:          opError("read", syscall.ECONNRESET),
+		sent:         true,
+		message:      "the connection to api.example.com was lost",
+		code:         report.Unavailable,
+		retryNow:     true,
+		later:        true,
+		maybeApplied: true,
 	},
 	{
 		err:     &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
@@ -247,7 +247,7 @@ func TestNoAnswer(t *testing.T) {
 		}
 		e := c.noResponse(k.err, tryTimeout, k.sent, k.proxy, false)
 		if e.Message != k.message || e.Code != k.code || e.retryNow != k.retryNow || e.Retryable != k.later ||
-			e.Unsure != k.unsure || e.HTTPStatus != 0 {
+			e.MaybeApplied != k.maybeApplied || e.HTTPStatus != 0 {
 			t.Errorf("%v: %+v", k.err, e)
 		}
 		if strings.Contains(e.Message+e.Hint, hunter2) ||

@@ -1,7 +1,7 @@
 package cloud
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -16,8 +16,8 @@ type Ref struct {
 // An Entry is a secret set or image pull secret in a response.
 type Entry struct{ payload }
 
-// A payload has the keys that vbot reads of responses, and of the elements of their lists. The tag text is
-// that of decode.
+// A payload has the keys that vbot reads in responses, and in the elements of their lists. See decode for the
+// tag text.
 type payload struct {
 	Ref
 	Status  string  `json:"status" text:"identifier"`
@@ -27,8 +27,8 @@ type payload struct {
 	Denied  isFalse `json:"success"`
 }
 
-// An isFalse is set if the response has false. Any other value counts as a missing one, as the API's
-// documents do not describe the key.
+// An isFalse is true for the JSON value false, and false for any other value: the API's documents do not
+// describe the key.
 type isFalse bool
 
 // UnmarshalJSON never fails.
@@ -37,25 +37,51 @@ func (f *isFalse) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// contradicts returns how the response contradicts what was asked for, or "".
-func (r *payload) contradicts(asked Ref) string {
-	if r.Error != "" {
-		return "error: " + r.Error
+// matches returns an error if the response reports one, or is not about the secret that was asked for.
+func (p *payload) matches(ref Ref) error {
+	if p.Error != "" {
+		return errors.New("error: " + p.Error)
 	}
-	if r.Denied {
-		return "success is false"
+	if p.Denied {
+		return errors.New("success is false")
 	}
-	differs := func(what, got, want string) string {
-		if got == "" || want == "" || got == want {
-			return ""
+	for _, field := range []struct{ name, got, want string }{
+		{"name", p.Name, ref.Name},
+		{"type", p.Type, ref.Type},
+		{"region", p.Region, ref.Region},
+	} {
+		if field.got != "" && field.want != "" && field.got != field.want {
+			return fmt.Errorf("%s %s instead of %s", field.name, field.got, field.want)
 		}
-		return fmt.Sprintf("%s %s instead of %s", what, got, want)
 	}
-	return cmp.Or(
-		differs("name", r.Name, asked.Name),
-		differs("type", r.Type, asked.Type),
-		differs("region", r.Region, asked.Region),
-	)
+	return nil
+}
+
+// checkMessage is matches for a response that is not about one secret: any message is an error.
+func (p *payload) checkMessage(ref Ref) error {
+	if err := p.matches(ref); err != nil {
+		return err
+	}
+	if p.Message != "" {
+		return errors.New("error: " + p.Message)
+	}
+	return nil
+}
+
+// check checks a response that describes one secret.
+func (p *payload) check(ref Ref) error {
+	if err := p.matches(ref); err != nil {
+		return err
+	}
+	switch {
+	case p.Name == "":
+		return errors.New("no name")
+	case p.Status == StatusFailed:
+		return errors.New(p.FailedText())
+	case p.Message != "":
+		return errors.New("error: " + p.Message)
+	}
+	return nil
 }
 
 // Kind returns vbot's name for the type. Unknown types are returned unchanged.
@@ -87,26 +113,7 @@ const (
 // own cluster. The API knows neither its keys nor its values.
 const SourceReferenced = "referenced"
 
-// incomplete returns what is missing in the response that describes a secret, or "".
-func (r *payload) incomplete() string {
-	switch {
-	case r.Name == "":
-		return "no name"
-	case r.Status == StatusFailed:
-		return r.Failed()
-	}
-	return r.complaint()
-}
-
-// complaint returns the error message of the response, or "".
-func (r *payload) complaint() string {
-	if r.Message == "" {
-		return ""
-	}
-	return "error: " + r.Message
-}
-
-// Failed says that the status is failed, and why if the API said so.
-func (r *payload) Failed() string {
-	return strings.TrimSuffix("its status is failed: "+r.Message, ": ")
+// FailedText says that the status is failed, and why if the API said so.
+func (p *payload) FailedText() string {
+	return strings.TrimSuffix("its status is failed: "+p.Message, ": ")
 }

@@ -10,17 +10,17 @@ import (
 	"syscall"
 )
 
-// own returns an error if the file belongs to another user.
-func own(info fs.FileInfo) error {
+// checkOwner returns an error if the file belongs to another user.
+func checkOwner(info fs.FileInfo) error {
 	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != os.Geteuid() {
 		return errors.New("belongs to another user; set VBOT_CONFIG to a file of your own")
 	}
 	return nil
 }
 
-// private returns an error if other users own or can access a file.
-func private(info fs.FileInfo) error {
-	if err := own(info); err != nil {
+// checkPrivate returns an error if other users own or can access a file.
+func checkPrivate(info fs.FileInfo) error {
+	if err := checkOwner(info); err != nil {
 		return err
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {

@@ -2,8 +2,8 @@ package cloud
 
 import "io/fs"
 
-// own returns nil: Windows has no Unix owners.
-func own(fs.FileInfo) error { return nil }
+// checkOwner returns nil: Windows has no Unix owners.
+func checkOwner(fs.FileInfo) error { return nil }
 
-// private returns nil: Windows has neither Unix modes nor Unix owners.
-func private(fs.FileInfo) error { return nil }
+// checkPrivate returns nil: Windows has neither Unix modes nor Unix owners.
+func checkPrivate(fs.FileInfo) error { return nil }

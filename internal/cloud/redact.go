@@ -3,6 +3,7 @@ package cloud
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,14 +15,14 @@ import (
 	"vbot/internal/secret"
 )
 
-// The API may repeat secret values in responses, which are shown. An identifier is shown unchanged, or the
-// whole response is rejected. Prose is shown in full, or not at all. See decode.
+// Responses of the API may repeat secret values. An identifier is shown unchanged, or the whole response is
+// rejected. Prose is shown in full, or not at all. See decode.
 
 const (
 	maxIdentifier = 255  // bytes
 	maxProse      = 2000 // bytes
-	minRepeated   = 16   // bytes of a value that an identifier does not equal by chance
-	minPart       = 4    // bytes of a value that a word does not contain by chance
+	minRepeated   = 16   // bytes; an identifier may equal a shorter value by chance
+	minPart       = 4    // bytes; a word may contain a shorter value by chance
 )
 
 // protect remembers a secret value that a request sends, so that no response that repeats it is shown. If
@@ -56,9 +57,9 @@ func (c *Client) protect(v secret.Value) {
 	}
 }
 
-// insideBase64 returns the base64 of data within that of a longer text, such as {"KEY":"VALUE"}: the
-// characters that no other byte of the text has a part in. Three bytes are four characters, so they depend
-// on the offset of data, from 0 to 2.
+// insideBase64 returns what data looks like in the base64 of a longer text, such as {"KEY":"VALUE"}: the
+// characters that depend on data alone. As three bytes are four characters, they depend on the offset of data
+// in the text, modulo 3.
 func insideBase64(encoding *base64.Encoding, data []byte, offset int) string {
 	text := encoding.EncodeToString(append(make([]byte, offset), data...))
 	if (offset+len(data))%3 != 0 {
@@ -112,8 +113,8 @@ func (c *Client) redact(s string) string {
 		return "the API's message is too long to be shown"
 	}
 	text := canonical(s)
-	isGap := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	words := strings.FieldsFunc(text, isGap)
+	isSeparator := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := strings.FieldsFunc(text, isSeparator)
 	isRepeated := func(form secret.Value) bool {
 		f := form.Reveal()
 		return len(f) >= minPart && strings.Contains(text, f) || slices.Contains(words, f)
@@ -124,19 +125,18 @@ func (c *Client) redact(s string) string {
 	return s
 }
 
-// identifierFault returns why an identifier cannot be shown, or "". what says what it is: "name".
-func (c *Client) identifierFault(what, s string) string {
-	isOdd := func(r rune) bool {
-		isOddSpace := r != ' ' && unicode.IsSpace(r)
-		return isOddSpace || r == utf8.RuneError || report.IsHidden(r)
+// checkIdentifier returns an error if an identifier cannot be shown. kind is for its message: "name".
+func (c *Client) checkIdentifier(kind, s string) error {
+	isHidden := func(r rune) bool {
+		return r != ' ' && unicode.IsSpace(r) || r == utf8.RuneError || report.IsHidden(r)
 	}
-	if len(s) > maxIdentifier || strings.ContainsFunc(s, isOdd) {
-		return "a " + what + " that cannot be shown"
+	if len(s) > maxIdentifier || strings.ContainsFunc(s, isHidden) {
+		return fmt.Errorf("a %s that cannot be shown", kind)
 	}
 	isRepeated := func(v secret.Value) bool { return v.Reveal() == s }
 	if len(s) >= minRepeated && slices.ContainsFunc(c.sensitive, isRepeated) {
-		return "a " + what + " that repeats a value"
+		return fmt.Errorf("a %s that repeats a value", kind)
 	}
 	c.publicNames[s] = true
-	return ""
+	return nil
 }

@@ -27,8 +27,8 @@ var test = system.System{
 	Stderr:      io.Discard,
 }
 
-// carrying returns a client that has sent the values.
-func carrying(values ...string) *Client {
+// clientThatSent returns a client that has sent the values.
+func clientThatSent(values ...string) *Client {
 	c := New(nil, nil, test)
 	for _, value := range values {
 		c.protect(secret.New(value))
@@ -38,7 +38,7 @@ func carrying(values ...string) *Client {
 
 // A message that repeats no value is shown as it is, but on one line and without hidden characters.
 func TestProseIsShownWhole(t *testing.T) {
-	c := carrying("hunter2", "1", "us", "x!", "4711", "%%%", "prod-eu", "\t\n", "dXM6NzcK")
+	c := clientThatSent("hunter2", "1", "us", "x!", "4711", "%%%", "prod-eu", "\t\n", "dXM6NzcK")
 	for _, text := range []string{
 		"", "no such set", "prod, eu, hunter, unter2", `100% of C:\u and \ are taken`,
 		strings.Repeat("é", maxProse/2),
@@ -124,7 +124,7 @@ func TestProseThatRepeatsAValue(t *testing.T) {
 		"pässwort\U0001f600x", "e\u200bsc\x1bape", "!!??", "-----BEGIN KEY-----\nMIIE\n-----END KEY-----\n",
 		"a\rb\r\nc\bd\fe", " padded ", "Kelvin \u212a \u017f",
 	} {
-		c := carrying("other", value)
+		c := clientThatSent("other", value)
 		for name, form := range formsOfAValue {
 			for _, text := range []string{
 				form(value), "bad value " + form(value) + ", sorry", `{"secretValue":"` + form(value) + `"}`,
@@ -143,7 +143,7 @@ func TestProseThatRepeatsAShortValue(t *testing.T) {
 		for _, text := range []string{
 			value, "bad " + strings.ToUpper(value) + ".", `"` + value + `"`, "a-" + value + "-b",
 		} {
-			if got := carrying(value).redact(text); got == text {
+			if got := clientThatSent(value).redact(text); got == text {
 				t.Errorf("%q: %q", value, got)
 			}
 		}
@@ -160,7 +160,7 @@ func TestProseThatRepeatsWhatWasEncoded(t *testing.T) {
 		for _, text := range []string{
 			"bob:pa:ss-w0rd", "password PA:SS-W0RD", inBase64("pa:ss-w0rd"),
 		} {
-			if got := carrying(value).redact(text); got == text {
+			if got := clientThatSent(value).redact(text); got == text {
 				t.Errorf("%q: %q", value, got)
 			}
 		}
@@ -183,7 +183,8 @@ func escaped(s, form string) string {
 
 // An identifier is shown unchanged, or the response is refused.
 func TestIdentifiers(t *testing.T) {
-	c := carrying("prod", "pending", "us-west", "a-value-of-sixteen", "fifteen-letters", "sixteen--letters")
+	c := clientThatSent(
+		"prod", "pending", "us-west", "a-value-of-sixteen", "fifteen-letters", "sixteen--letters")
 	for name, want := range map[string]string{
 		"PROD_URL": "", "prod": "", "pending": "", "us-west": "", "my set": "", "été": "", "a.b_c-d": "",
 		"fifteen-letters": "", "SIXTEEN--LETTERS": "",
@@ -196,28 +197,28 @@ func TestIdentifiers(t *testing.T) {
 		"a\u00a0b": "a name that cannot be shown", "a\ufffdb": "a name that cannot be shown",
 		strings.Repeat("x", maxIdentifier+1): "a name that cannot be shown",
 	} {
-		if got := c.identifierFault("name", name); got != want {
+		if got := message(c.checkIdentifier("name", name)); got != want {
 			t.Errorf("identifier(%q): %q, want %q", name, got, want)
 		}
 	}
 	for _, key := range []string{"name", "region", "status", "TYPE", "source"} {
-		problem := c.decode([]byte(`{"`+key+`":"a-value-of-sixteen"}`), &Entry{})
-		if want := "a " + strings.ToLower(key) + " that repeats a value"; problem != want {
-			t.Errorf("%s: %q, want %q", key, problem, want)
+		err := c.decode([]byte(`{"`+key+`":"a-value-of-sixteen"}`), &Entry{})
+		if want := "a " + strings.ToLower(key) + " that repeats a value"; message(err) != want {
+			t.Errorf("%s: %v, want %q", key, err, want)
 		}
 	}
-	problem := c.decode([]byte(`{"fieldName":"a-value-of-sixteen"}`), &setKey{})
-	if problem != "a name that repeats a value" {
-		t.Errorf("fieldName: %q", problem)
+	err := c.decode([]byte(`{"fieldName":"a-value-of-sixteen"}`), &setKey{})
+	if message(err) != "a name that repeats a value" {
+		t.Errorf("fieldName: %v", err)
 	}
 	// What the API said before it received the value does not repeat it.
-	c = carrying()
-	if wrong := c.identifierFault("region", "pce-acme-production"); wrong != "" {
-		t.Fatal(wrong)
+	c = clientThatSent()
+	if err := c.checkIdentifier("region", "pce-acme-production"); err != nil {
+		t.Fatal(err)
 	}
 	c.protect(secret.New("pce-acme-production"))
-	if wrong := c.identifierFault("region", "pce-acme-production"); wrong != "" {
-		t.Error(wrong)
+	if err := c.checkIdentifier("region", "pce-acme-production"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -225,7 +226,7 @@ func TestIdentifiers(t *testing.T) {
 func BenchmarkProse(b *testing.B) {
 	for _, size := range []int{16, 4 << 10} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			c := carrying()
+			c := clientThatSent()
 			for i := range 1000 {
 				c.protect(secret.New(fmt.Sprintf("value-%d-%s", i, strings.Repeat("x", size))))
 			}

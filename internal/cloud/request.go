@@ -2,7 +2,6 @@ package cloud
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,21 +19,18 @@ import (
 
 // A request is one call of the API.
 type request struct {
-	doing  string // for messages: "listing secrets"
+	action string // for messages: "listing secrets"
 	method string
 	path   []string // below /v1
 	query  url.Values
 	body   map[string]any // strings, booleans and lists; or nil
 	pairs  []secret.Pair  // in the body
-	asked  Ref            // what the response must not contradict
+	ref    Ref            // the secret that the response must be about
 }
 
-// A response is a type that a JSON response is decoded into. It is trusted if it does not
-// contradict the request, and if nothing is missing.
-type response interface {
-	contradicts(asked Ref) string // returns how, or ""
-	incomplete() string           // returns what is missing, or ""
-}
+// A response is what the JSON of a response is decoded into. check returns why it cannot be trusted: it is
+// not about the secret of the request, it reports an error, or something is missing in it.
+type response interface{ check(ref Ref) error }
 
 // call sends the request, with retries, and decodes the response into into. All requests are
 // idempotent: they set or remove, and never append.
@@ -47,39 +43,39 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 	end := c.Now().Add(c.CallTimeout)
 	all, cancel := c.WithTimeout(ctx, c.CallTimeout)
 	defer cancel()
-	unsure := false // a try may have taken effect
+	maybeApplied := false // a try may have taken effect
 	for try := 1; ; try++ {
-		f := c.send(all, r, end, body, into)
-		if f == nil {
+		e := c.send(all, r, end, body, into)
+		if e == nil {
 			c.tokenGood = true
 			return nil
 		}
-		unsure = unsure || f.Unsure && r.method != http.MethodGet
-		pause := c.pauseAfter(try) + f.retryAfter
-		mayRetry := f.retryNow && try < maxTries && all.Err() == nil
+		maybeApplied = maybeApplied || e.MaybeApplied && r.method != http.MethodGet
+		pause := c.pauseAfter(try) + e.retryAfter
+		mayRetry := e.retryNow && try < maxTries && all.Err() == nil
 		isTooLong := pause > end.Sub(c.Now())
 		if mayRetry && !isTooLong {
-			c.Note("%s", f.retryNote(r.doing, try+1, pause))
+			c.Note("%s", e.retryNote(r.action, try+1, pause))
 			c.Pause(all, pause) // ignore the error: the next try fails if all has ended
 			if ctx.Err() == nil {
 				continue
 			}
 		}
 		switch {
-		case ctx.Err() != nil && unsure:
-			return interrupted(r.doing)
+		case ctx.Err() != nil && maybeApplied:
+			return interrupted(r.action)
 		case ctx.Err() != nil:
 			return context.Canceled // it cannot have taken effect
 		case mayRetry && isTooLong:
-			f.addLongWait()
+			e.addLongWait()
 		}
-		return f.failure(r.doing, try, unsure)
+		return e.failure(r.action, try, maybeApplied)
 	}
 }
 
-// protectValues remembers which names the response may repeat, and which values it may not.
+// protectValues remembers the values that the response may not repeat, and the names that it may.
 func (c *Client) protectValues(r request) {
-	for _, name := range append(r.path, r.asked.Region) {
+	for _, name := range append(r.path, r.ref.Region) {
 		c.publicNames[name] = true
 	}
 	for _, p := range r.pairs { // all names before any value
@@ -99,34 +95,34 @@ func (c *Client) pauseAfter(try int) time.Duration {
 
 // send sends the request once, and gives up at the end of all its tries. It returns nil if the response is
 // trusted.
-func (c *Client) send(ctx context.Context, r request, end time.Time, body []byte, into response) *fault {
+func (c *Client) send(ctx context.Context, r request, end time.Time, body []byte, into response) *tryError {
 	limit := min(c.TryTimeout, end.Sub(c.Now()))
 	ctx, cancel := c.WithTimeout(ctx, limit)
 	defer cancel()
-	c.answered = 0
+	c.status = 0
 	sent := false
-	informed := 0
-	made := &handshakes{}
-	ctx = context.WithValue(ctx, handshakesKey{}, made)
+	informational := 0
+	tlsHandshakes := &handshakes{}
+	ctx = context.WithValue(ctx, handshakesKey{}, tlsHandshakes)
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		TLSHandshakeStart: func() {
-			made.number.Add(1)
-			made.wantsCertificate.Store(false)
+			tlsHandshakes.number.Add(1)
+			tlsHandshakes.wantsCertificate.Store(false)
 		},
 		GotConn: func(httptrace.GotConnInfo) { sent = true },
 		// With this function, net/http does not limit their number.
 		Got1xxResponse: func(status int, _ textproto.MIMEHeader) error {
-			informed++
+			informational++
 			isUsual := status == http.StatusContinue || status == http.StatusEarlyHints
-			if informed > maxInformed || !isUsual {
+			if informational > maxInformational || !isUsual {
 				return invalidResponse(status, "not a final status")
 			}
 			return nil
 		},
 	})
-	req, f := c.httpRequest(ctx, r, body)
-	if f != nil {
-		return f
+	req, invalid := c.httpRequest(ctx, r, body)
+	if invalid != nil {
+		return invalid
 	}
 	// An http.Client would follow redirects, and send the values elsewhere.
 	resp, err := c.transport.RoundTrip(req)
@@ -135,18 +131,18 @@ func (c *Client) send(ctx context.Context, r request, end time.Time, body []byte
 		if c.proxy != nil && c.proxy.Scheme == "https" {
 			withProxy = 1
 		}
-		byProxy := c.proxy != nil && made.number.Load() <= withProxy
-		return c.noResponse(err, limit, sent, byProxy, made.wantsCertificate.Load())
+		byProxy := c.proxy != nil && tlsHandshakes.number.Load() <= withProxy
+		return c.noResponse(err, limit, sent, byProxy, tlsHandshakes.wantsCertificate.Load())
 	}
 	defer resp.Body.Close()
-	c.answered = resp.StatusCode
+	c.status = resp.StatusCode
 	if resp.StatusCode < 200 { // net/http treats 101 as final; reading would never end
 		return invalidResponse(resp.StatusCode, "not a final status")
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	if err != nil {
-		c.answered = 0
-		return c.noResponse(err, limit, true, false, made.wantsCertificate.Load())
+		c.status = 0
+		return c.noResponse(err, limit, true, false, tlsHandshakes.wantsCertificate.Load())
 	}
 	if resp.StatusCode > 299 {
 		return c.errorResponse(r, resp, data)
@@ -154,20 +150,19 @@ func (c *Client) send(ctx context.Context, r request, end time.Time, body []byte
 	if resp.StatusCode == http.StatusNoContent && r.method == http.MethodDelete {
 		return nil
 	}
-	problem := c.decode(data, into)
-	if problem == "" {
-		problem = cmp.Or(into.contradicts(r.asked), into.incomplete())
+	if err = c.decode(data, into); err == nil {
+		err = into.check(r.ref)
 	}
-	if problem != "" {
-		return invalidResponse(resp.StatusCode, problem)
+	if err != nil {
+		return invalidResponse(resp.StatusCode, err.Error())
 	}
 	return nil
 }
 
 // httpRequest converts the request to one of net/http.
-func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http.Request, *fault) {
-	invalid := func(message string) *fault {
-		return &fault{Failure: report.Failure{Code: report.Failed, Message: message}}
+func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http.Request, *tryError) {
+	invalid := func(message string) *tryError {
+		return &tryError{Failure: report.Failure{Code: report.Failed, Message: message}}
 	}
 	u := *c.Base
 	for _, segment := range append([]string{"v1"}, r.path...) {
@@ -196,17 +191,17 @@ func (c *Client) httpRequest(ctx context.Context, r request, body []byte) (*http
 }
 
 // parseRetryAfter returns how long a Retry-After header asks to wait: seconds, or until a date by the
-// server's clock. It returns at most maxAfter, which is longer than vbot waits anyway.
+// server's clock. It returns at most maxRetryAfter, which is longer than vbot waits anyway.
 func parseRetryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(max(n, 0), int(maxAfter/time.Second))) * time.Second
+		return time.Duration(min(max(n, 0), int(maxRetryAfter/time.Second))) * time.Second
 	}
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
 		now = date
 	}
 	if until, err := http.ParseTime(text); err == nil {
-		return min(max(until.Sub(now), 0), maxAfter)
+		return min(max(until.Sub(now), 0), maxRetryAfter)
 	}
 	return 0
 }

@@ -12,13 +12,10 @@ import (
 	"vbot/internal/system"
 )
 
-// Signing in: the command line, the environment and the login file become a client.
-
 const howToSignIn = "run `vbot cloud login` or set VBOT_TOKEN"
 
-// Open returns a client without a token. Use it only if there are no problems. The API's address
-// and the organization come from the environment; organization is the one from the command line,
-// "" if it was not given.
+// Open returns a client without a token, for the API's address in the environment. Use it only if there are
+// no problems. organization is that of the command line; if it is "", the environment may have one.
 func Open(s system.System, organization string) (c *Client, problems report.Problems) {
 	base, err := parseAddress(cmp.Or(s.Getenv("VBOT_API_URL"), Address))
 	if err != nil {
@@ -32,8 +29,8 @@ func Open(s system.System, organization string) (c *Client, problems report.Prob
 	}
 	var roots *x509.CertPool
 	name := s.Getenv("VBOT_CA_FILE")
-	if fault := report.AssignmentFault(name); fault != "" {
-		problems.Add("VBOT_CA_FILE", "VBOT_CA_FILE", "%s", fault)
+	if err := report.CheckFileName(name); err != nil {
+		problems.Add("VBOT_CA_FILE", "VBOT_CA_FILE", "%v", err)
 	} else if name != "" {
 		name = s.Path(name)
 		if roots, err = authorities(name); err != nil {
@@ -44,29 +41,29 @@ func Open(s system.System, organization string) (c *Client, problems report.Prob
 	c.Organization = organization
 	if env := s.Getenv("VBOT_ORGANIZATION"); organization == "" && env != "" {
 		c.Organization, c.named = env, "VBOT_ORGANIZATION"
-		if !IsSegment(env) {
-			rule := cmp.Or(pastedAlong(env), SegmentRule)
-			problems.Add("VBOT_ORGANIZATION", "VBOT_ORGANIZATION", "%s", rule)
+		if err := CheckSegment(env); err != nil {
+			err = cmp.Or(checkPasted(env), err)
+			problems.Add("VBOT_ORGANIZATION", "VBOT_ORGANIZATION", "%v", err)
 		}
 	}
 	return c, problems
 }
 
-// SignIn returns a client with a token and, if it is known, the organization. It sends no
-// request. The error lists all problems.
+// SignIn returns a client with the token of the environment or of the token file, and with the organization
+// if that is known. It sends no request. The error lists all problems.
 func SignIn(s system.System, organization string) (*Client, error) {
 	c, problems := Open(s, organization)
 	token := strings.TrimRight(s.Getenv("VBOT_TOKEN"), "\r\n")
-	source, hint := "VBOT_TOKEN", howToSignIn
+	source, field, hint := "VBOT_TOKEN", "VBOT_TOKEN", howToSignIn
 	// Read the file only if it is needed, because it may be broken.
 	if token == "" || c.Organization == "" {
-		file, stored, err := c.readLogin(token != "", &problems)
+		file, stored, err := c.readTokenFile(token != "", &problems)
 		if err != nil {
 			return nil, err
 		}
 		if token == "" {
 			token = stored.Token
-			source = file.Path
+			source, field = file.Path, "config_file"
 		}
 		if file.Path == "" { // login could not store a token
 			hint = "set VBOT_TOKEN"
@@ -75,8 +72,8 @@ func SignIn(s system.System, organization string) (*Client, error) {
 			c.Organization, c.named = stored.Organization, file.Path
 		}
 	}
-	if fault := TokenFault(token); token != "" && fault != "" {
-		problems.Add("token", "the token from "+source, "%s", fault)
+	if err := CheckToken(token); token != "" && err != nil {
+		problems.Add(field, "the token from "+source, "%v", err)
 	}
 	switch {
 	case len(problems) > 0:
@@ -88,16 +85,16 @@ func SignIn(s system.System, organization string) (*Client, error) {
 	return c, nil
 }
 
-// readLogin reads the login file. hasToken says that the token is known, so that only the organization
-// is needed; then neither a broken file nor a file for another address is a problem.
-func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile, Login, error) {
-	file, err := FindLoginFile(c.System)
+// readTokenFile reads the token file. With hasToken, only the organization is needed from it; then neither a
+// broken file nor a token for another address is a problem.
+func (c *Client) readTokenFile(hasToken bool, problems *report.Problems) (TokenFile, StoredToken, error) {
+	file, err := FindTokenFile(c.System)
 	switch {
 	case report.HasCode(err, report.InvalidConfig) && !hasToken:
 		*problems = append(*problems, report.As(err).Problems...)
-		return file, Login{}, nil
+		return file, StoredToken{}, nil
 	case err != nil:
-		return file, Login{}, nil // nobody has signed in
+		return file, StoredToken{}, nil // nobody has signed in
 	}
 	stored, err := file.Read()
 	switch {
@@ -107,15 +104,15 @@ func (c *Client) readLogin(hasToken bool, problems *report.Problems) (LoginFile,
 	case err != nil:
 		problems.Add("config_file", file.Path, "%v", report.Cause(err))
 	}
-	isForOther := len(*problems) == 0 && stored.Token != "" && stored.APIURL != c.Base.String()
+	isForOtherAPI := len(*problems) == 0 && stored.Token != "" && stored.APIURL != c.Base.String()
 	switch {
-	case isForOther && hasToken:
-		return file, Login{}, nil
-	case isForOther:
+	case isForOtherAPI && hasToken:
+		return file, StoredToken{}, nil
+	case isForOtherAPI:
 		const notSent = "the token in %s is for %s and is not sent to %s"
 		f := report.Errorf(report.Unauthorized, notSent, file.Path, stored.APIURL, c.Base)
 		f.Hint = howToSignIn
-		return file, Login{}, f
+		return file, StoredToken{}, f
 	}
 	return file, stored, nil
 }
@@ -146,7 +143,7 @@ func (c *Client) Use(token secret.Value, from string) {
 	c.protect(token)
 }
 
-// A Choose chooses one of several organizations; nil if nobody can be asked.
+// A Choose chooses one of several organizations. It is nil if vbot cannot ask.
 type Choose func(ctx context.Context, names []string) (string, error)
 
 // FindOrganization asks the API for the organization, unless it is known or implied by the token.
@@ -154,17 +151,17 @@ func (c *Client) FindOrganization(ctx context.Context, choose Choose) error {
 	return c.findOrganization(ctx, "listing your organizations", choose)
 }
 
-// findOrganization is FindOrganization for another purpose, which doing describes in messages.
-func (c *Client) findOrganization(ctx context.Context, doing string, choose Choose) error {
+// findOrganization is FindOrganization with the action of its request.
+func (c *Client) findOrganization(ctx context.Context, action string, choose Choose) error {
 	if c.Organization != "" || !c.isPersonal() {
 		return nil
 	}
-	names, err := c.organizations(ctx, doing)
+	names, err := c.organizations(ctx, action)
 	switch {
 	case err != nil:
 		return err
 	case len(names) == 0:
-		return c.Errorf(report.NotFound, "the token belongs to no organization")
+		return report.About("organization", c.Errorf(report.NotFound, "the token belongs to no organization"))
 	case len(names) == 1:
 		c.Organization = names[0]
 		return nil
@@ -187,20 +184,20 @@ func (c *Client) noOrganization(code string, names []string, message string) err
 	}
 	var problems report.Problems
 	problems.Add(field, c.named, "%s", message).Allowed = names
-	return &report.Failure{Code: code, Problems: problems, HTTPStatus: c.answered}
+	return &report.Failure{Code: code, Problems: problems, HTTPStatus: c.status}
 }
 
 // Verify finds the organization, and checks with the API that the token is valid for it.
 func (c *Client) Verify(ctx context.Context, choose Choose) error {
-	const doing = "checking the token"
-	err := c.findOrganization(ctx, doing, choose)
+	const action = "checking the token"
+	err := c.findOrganization(ctx, action, choose)
 	switch {
 	case err != nil || c.tokenGood:
 	case !c.isPersonal():
-		_, err = c.list(ctx, doing, "")
+		_, err = c.list(ctx, action, "")
 	default:
 		var names []string
-		names, err = c.organizations(ctx, doing)
+		names, err = c.organizations(ctx, action)
 		if err == nil && !slices.Contains(names, c.Organization) {
 			err = c.noOrganization(report.NotFound, names, "the token does not belong to "+c.Organization)
 		}

@@ -15,8 +15,8 @@ import (
 	"vbot/internal/secret"
 )
 
-// storeLogin writes a login file of this user, which nobody else can access, and returns its name.
-func storeLogin(t *testing.T, text string) string {
+// writeTokenFile writes a login file of this user, which nobody else can access, and returns its name.
+func writeTokenFile(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "config.json")
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -38,6 +38,9 @@ type signInCase struct {
 
 const badProxy = "HTTPS_PROXY: HTTPS_PROXY: must be the address of a proxy, such as " +
 	"http://proxy.example.com:3128; percent-encode special characters of its user and password\n"
+
+const segmentRule = "must be letters, digits, hyphens, dots and underscores, " +
+	"and begin and end with a letter or digit"
 
 var signInCases = []signInCase{
 	{
@@ -99,12 +102,12 @@ var signInCases = []signInCase{
 	{
 		name: "bad token in the file", code: report.InvalidConfig,
 		file: `{"token":"a b","organization":"acme","api_url":"https://api.pipecat.daily.co"}`,
-		want: "token: the token from FILE: must not contain white space, control characters " +
+		want: "config_file: the token from FILE: must not contain white space, control characters " +
 			"or non-ASCII text",
 	},
 	{
 		name: "bad token", env: "VBOT_TOKEN=$TOKEN VBOT_ORGANIZATION=acme", code: report.InvalidConfig,
-		want: "token: the token from VBOT_TOKEN: is a placeholder or in brackets; pass the value itself",
+		want: "VBOT_TOKEN: the token from VBOT_TOKEN: is a placeholder or in brackets; pass the value itself",
 	},
 	{
 		name: "everything", code: report.InvalidConfig, file: "nonsense",
@@ -113,7 +116,7 @@ var signInCases = []signInCase{
 			"http:// is allowed only for localhost and 127.0.0.1\n" +
 			badProxy +
 			"VBOT_CA_FILE: VBOT_CA_FILE: FILE: contains no PEM certificate\n" +
-			"VBOT_ORGANIZATION: VBOT_ORGANIZATION: " + SegmentRule + "\n" +
+			"VBOT_ORGANIZATION: VBOT_ORGANIZATION: " + segmentRule + "\n" +
 			"config_file: FILE: is not a file that `vbot cloud login` wrote; " +
 			"remove it, or set VBOT_CONFIG to another file",
 	},
@@ -130,14 +133,14 @@ func TestSignIn(t *testing.T) {
 	for _, c := range signInCases {
 		file := filepath.Join(t.TempDir(), "none.json")
 		if c.file != "" {
-			file = storeLogin(t, c.file)
+			file = writeTokenFile(t, c.file)
 		}
 		env := map[string]string{"VBOT_CONFIG": file}
 		for _, variable := range strings.Fields(c.env) {
 			name, value, _ := strings.Cut(variable, "=")
 			env[name] = strings.ReplaceAll(value, "FILE", file)
 		}
-		b := newFreeBench(t)
+		b := newLenientClient(t)
 		api, err := SignIn(b.system(env), c.organization)
 		got := ""
 		switch {
@@ -169,7 +172,7 @@ func TestSignIn(t *testing.T) {
 
 // Line ends after the token, as in a file of Docker's secrets, do not count.
 func TestTokenWithLineEnds(t *testing.T) {
-	b := newFreeBench(t)
+	b := newLenientClient(t)
 	env := map[string]string{"VBOT_TOKEN": "tok3n\r\n", "VBOT_ORGANIZATION": "acme"}
 	api, err := SignIn(b.system(env), "")
 	if err != nil || api.token.Reveal() != "tok3n" {
@@ -179,8 +182,8 @@ func TestTokenWithLineEnds(t *testing.T) {
 
 // A response that repeats the token is not shown.
 func TestTokenIsProtected(t *testing.T) {
-	b := newFreeBench(t)
-	b.api.Misbehave("GET", cloudtest.Status(403, "X", "not "+cloudtest.Key))
+	b := newLenientClient(t)
+	b.api.FailNext("GET", cloudtest.Status(403, "X", "not "+cloudtest.Key))
 	_, err := b.List(context.Background(), "")
 	if err == nil || strings.Contains(err.Error(), cloudtest.Key) {
 		t.Error(err)
@@ -238,7 +241,7 @@ func organizationCases() []organizationCase {
 // The organization of a personal token is the only one, or somebody chooses it.
 func TestOrganization(t *testing.T) {
 	for _, c := range organizationCases() {
-		b := newBench(t, c.requests...)
+		b := newTestClient(t, c.requests...)
 		b.api.Personal = true
 		b.api.Orgs = c.names
 		b.Use(secret.New(c.token), "")
@@ -288,7 +291,7 @@ func TestVerify(t *testing.T) {
 			message:  refused,
 		},
 	} {
-		b := newBench(t, c.requests...)
+		b := newTestClient(t, c.requests...)
 		b.api.Personal = strings.HasPrefix(c.token, "pcc_pat_")
 		b.Use(secret.New(c.token), "")
 		b.Organization = c.organization
@@ -304,10 +307,10 @@ func TestVerify(t *testing.T) {
 
 // The login file is that of VBOT_CONFIG, or in the user's configuration directory.
 func TestFindLoginFile(t *testing.T) {
-	b := newFreeBench(t)
+	b := newLenientClient(t)
 	d := b.system(map[string]string{"VBOT_CONFIG": "x.json"})
 	d.Dir = "/folder"
-	if f, err := FindLoginFile(d); err != nil || f.Path != "/folder/x.json" {
+	if f, err := FindTokenFile(d); err != nil || f.Path != "/folder/x.json" {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if runtime.GOOS != "linux" {
@@ -315,14 +318,14 @@ func TestFindLoginFile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
-	f, err := FindLoginFile(b.system(nil))
+	f, err := FindTokenFile(b.system(nil))
 	if err != nil || f.Path != filepath.Join(dir, "vbot", "config.json") {
 		t.Errorf("%+v, %v", f, err)
 	}
 	for _, home := range []string{"", "relative"} {
 		t.Setenv("XDG_CONFIG_HOME", "")
 		t.Setenv("HOME", home)
-		_, err := FindLoginFile(b.system(nil))
+		_, err := FindTokenFile(b.system(nil))
 		if !report.HasCode(err, report.IO) ||
 			err.Error() != "your configuration directory is unknown; set VBOT_CONFIG to a file" {
 			t.Errorf("HOME=%s: %v", home, err)

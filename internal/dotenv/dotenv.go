@@ -3,7 +3,6 @@
 package dotenv
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,20 +13,20 @@ import (
 	"vbot/internal/secret"
 )
 
-// A Fault is an error in a line of a file. The message may repeat keys but no other
-// text of the file, which may be secret.
-type Fault struct {
+// An Error is an error in a line of a file. The message may repeat keys, but no other text of the file, which
+// may be secret.
+type Error struct {
 	Line    int // from 1
 	Message string
-	IsEmpty bool // it is that a key has no value
+	IsEmpty bool // the error is that a key has no value
 }
 
-// A reader reads one file. Use the pairs only if there are no faults.
+// A reader reads one file. Use the pairs only if there are no errors.
 type reader struct {
 	text   string // the rest of the file
 	line   int    // the number of its first line, from 1
 	pairs  []secret.Pair
-	faults []Fault
+	errs   []Error
 	blank  bool           // a value may be empty
 	first  map[string]int // the line of each key
 	before previousLine
@@ -35,27 +34,27 @@ type reader struct {
 
 // Parse reads one JSON object of strings, if data begins with a brace, or a dotenv file. A byte-order
 // mark is skipped, also at the beginning of a line, where two files were joined. Invalid and duplicate
-// keys are faults, and so are empty values unless blank is set.
-func Parse(data string, blank bool) ([]secret.Pair, []Fault) {
+// keys are errors, and so are empty values unless blank is set.
+func Parse(data string, blank bool) ([]secret.Pair, []Error) {
 	if report.IsUTF16([]byte(data[:min(2, len(data))])) {
-		return nil, []Fault{{Line: 1, Message: report.UTF16}}
+		return nil, []Error{{Line: 1, Message: report.UTF16}}
 	}
 	number := 0
 	for line := range strings.Lines(data) {
 		if number++; !utf8.ValidString(line) {
-			return nil, []Fault{{Line: number, Message: "the file is not valid UTF-8"}}
+			return nil, []Error{{Line: number, Message: "the file is not valid UTF-8"}}
 		}
 	}
 	data = strings.TrimPrefix(data, "\ufeff")
 	r := &reader{text: data, line: 1, blank: blank, first: map[string]int{}}
 	if isJSON(data) {
 		r.readJSON()
-	} else if fault := otherFormat(data); fault != nil {
-		r.faults = []Fault{*fault}
+	} else if e := otherFormat(data); e != nil {
+		r.errs = []Error{*e}
 	} else {
 		r.readDotenv()
 	}
-	return r.pairs, r.faults
+	return r.pairs, r.errs
 }
 
 // jsonArray is what to do with an array of names and values, as other tools print it.
@@ -82,15 +81,15 @@ func isJSON(data string) bool {
 	return strings.HasPrefix(strings.TrimLeft(strings.TrimPrefix(data, "\ufeff"), " \t\r\n"), "{")
 }
 
-// otherFormat returns the fault of a file whose first line, apart from comments, is one of another
+// otherFormat returns the error for a file whose first line, apart from comments, is one of another
 // format, or nil.
-func otherFormat(data string) *Fault {
+func otherFormat(data string) *Error {
 	if strings.HasPrefix(strings.TrimSpace(data), "[") && json.Valid([]byte(data)) {
-		return &Fault{Line: 1, Message: jsonArray}
+		return &Error{Line: 1, Message: jsonArray}
 	}
 	const expected = "expected lines KEY=VALUE, or a JSON object"
 	if json.Valid([]byte(data)) { // such as null, which jq prints for a key that does not exist
-		return &Fault{Line: 1, Message: expected}
+		return &Error{Line: 1, Message: expected}
 	}
 	number := 0
 	for line := range strings.Lines(data) {
@@ -103,39 +102,43 @@ func otherFormat(data string) *Fault {
 		switch {
 		case line == "---", isMapping && secret.IsKey(name) && (rest == "" || rest[0] == ' '):
 			if isKubernetesSecret(data) {
-				return &Fault{Line: number, Message: kubernetesSecret}
+				return &Error{Line: number, Message: kubernetesSecret}
 			}
-			return &Fault{Line: number, Message: "the file is YAML; " + expected}
+			return &Error{Line: number, Message: "the file is YAML; " + expected}
 		case line[0] == '[' && secret.IsName(strings.Trim(line, "[]"), len(line), "._- "):
-			return &Fault{Line: number, Message: "the file is TOML or INI; " + expected}
+			return &Error{Line: number, Message: "the file is TOML or INI; " + expected}
 		}
 		return nil
 	}
 	return nil
 }
 
-// fault adds a fault of a line.
-func (r *reader) fault(line int, message string) {
-	r.faults = append(r.faults, Fault{Line: line, Message: message})
+// addError adds an error in a line.
+func (r *reader) addError(line int, message string) {
+	r.errs = append(r.errs, Error{Line: line, Message: message})
 }
 
-// add adds a key with its value, or the fault of either. message is what is wrong with the value, "" if
-// that is to be checked.
+// add adds a key with its value, or the error in either. message is that of an error in the value which was
+// found before, or "".
 func (r *reader) add(line int, key, value, message string) {
 	if isOnlyLineEnds(value) {
 		value = ""
 	}
 	pair := secret.Pair{Key: key, Value: secret.New(value), Line: line}
-	wrong := cmp.Or(message, ValueFault(pair.Value, r.blank))
+	err := CheckValue(pair.Value, r.blank)
+	if message != "" {
+		err = errors.New(message)
+	}
 	was, twice := r.first[key]
 	switch {
 	case !secret.IsKey(key):
-		r.fault(line, "invalid key; "+secret.KeyRule) // do not repeat it: it may be part of a secret
-	case wrong != "":
+		r.addError(line, "invalid key; "+secret.KeyRule) // do not repeat it: it may be part of a secret
+	case err != nil:
 		isEmpty := message == "" && value == ""
-		r.faults = append(r.faults, Fault{Line: line, Message: key + ": " + wrong, IsEmpty: isEmpty})
+		text := fmt.Sprintf("%s: %v", key, err)
+		r.errs = append(r.errs, Error{Line: line, Message: text, IsEmpty: isEmpty})
 	case twice:
-		r.fault(line, fmt.Sprintf("%s is already set on line %d", key, was))
+		r.addError(line, fmt.Sprintf("%s is already set on line %d", key, was))
 	default:
 		r.first[key] = line
 		r.pairs = append(r.pairs, pair)
@@ -146,33 +149,34 @@ func (r *reader) add(line int, key, value, message string) {
 // unset variable was written.
 func isOnlyLineEnds(value string) bool { return strings.Trim(value, "\r\n") == "" }
 
-// ValueFault returns why a value cannot be stored unchanged, or "". blank allows an empty one.
-func ValueFault(value secret.Value, blank bool) string {
+// CheckValue returns an error if a value cannot be stored unchanged. blank allows an empty one.
+func CheckValue(value secret.Value, blank bool) error {
 	switch {
 	case isOnlyLineEnds(value.Reveal()) && !blank:
-		return "the value is empty"
+		return errors.New("the value is empty")
 	case !utf8.ValidString(value.Reveal()):
-		return "the value is not valid UTF-8" // JSON would change it
+		return errors.New("the value is not valid UTF-8") // JSON would change it
 	case strings.ContainsRune(value.Reveal(), 0):
-		return "the value contains a NUL character"
+		return errors.New("the value contains a NUL character")
 	}
-	return ""
+	return nil
 }
 
-// readJSON reads one JSON object key by key. A fault does not repeat the JSON parser's message, which
-// may quote a value.
+// readJSON reads one JSON object key by key. An error does not repeat a message of encoding/json, which may
+// quote a value.
 func (r *reader) readJSON() {
 	last := 0
 	line := func(offset int) int { // offset only grows
 		r.line, last = r.line+strings.Count(r.text[last:offset], "\n"), offset
 		return r.line
 	}
-	members, at, fault := report.Members([]byte(r.text))
-	if fault != "" {
-		if isFromParser(fault, r.text) {
-			fault = "invalid JSON"
+	members, at, err := report.Members([]byte(r.text))
+	if err != nil {
+		message := err.Error()
+		if _, quotes := errors.AsType[*json.SyntaxError](err); quotes {
+			message = "invalid JSON"
 		}
-		r.faults = []Fault{{Line: line(at), Message: fault}}
+		r.errs = []Error{{Line: line(at), Message: message}}
 		return
 	}
 	for _, m := range members {
@@ -188,15 +192,6 @@ func (r *reader) readJSON() {
 	}
 }
 
-// isFromParser reports whether the fault of a text is the message of encoding/json, which quotes a
-// character of the text. report.Members has messages of its own for common errors of syntax.
-func isFromParser(fault, text string) bool {
-	var first json.RawMessage
-	err := json.NewDecoder(strings.NewReader(text)).Decode(&first)
-	syntax, ok := errors.AsType[*json.SyntaxError](err)
-	return ok && fault == syntax.Error()
-}
-
 // readDotenv reads the lines of a dotenv file:
 //
 //	# a comment, also after a value and white space
@@ -206,7 +201,7 @@ func isFromParser(fault, text string) bool {
 //	KEY="a \"quoted\" value\n"  with \n, \t, \" and \\; other \ stay
 //
 // A quoted value may span lines. Lines end in LF, CRLF or CR; a CRLF inside quotes
-// becomes LF. Nothing is expanded. Anything else is a fault, also a line that looks like the
+// becomes LF. Nothing is expanded. Anything else is an error, also a line that looks like the
 // rest of a value without quotes: what it has before its = is no key, and may be secret.
 func (r *reader) readDotenv() {
 	for r.text != "" {
@@ -223,7 +218,7 @@ func (r *reader) readDotenv() {
 			r.skipPEM()
 		case previous.continuesIn(text):
 			r.rest()
-			r.fault(line, continues)
+			r.addError(line, continues)
 		default:
 			r.readPair(line)
 		}
@@ -238,7 +233,7 @@ func (r *reader) readPair(line int) {
 		return
 	}
 	r.rest()
-	r.fault(line, "missing =; a value of several lines needs quotes")
+	r.addError(line, "missing =; a value of several lines needs quotes")
 }
 
 // key reads the text before the =. ok is false if the line has none.

@@ -11,14 +11,14 @@ import (
 	"vbot/internal/secret"
 )
 
-// read returns what Parse returns, as text: the pairs or, if there are any, the faults.
+// read returns what Parse returns, as text: the pairs or, if there are any, the errs.
 func read(data string) string {
-	pairs, faults := Parse(data, false)
+	pairs, errs := Parse(data, false)
 	var out []string
-	for _, f := range faults {
+	for _, f := range errs {
 		out = append(out, fmt.Sprintf("%d: %s", f.Line, f.Message))
 	}
-	if faults == nil {
+	if errs == nil {
 		for _, p := range pairs {
 			out = append(out, fmt.Sprintf("%s=%q", p.Key, p.Value.Reveal()))
 		}
@@ -149,18 +149,18 @@ func TestDotenv(t *testing.T) {
 	}
 }
 
-// A fault says by a field, not by its text, that a value is empty.
+// A e says by a field, not by its text, that a value is empty.
 func TestEmptyValues(t *testing.T) {
 	for in, want := range map[string]bool{
 		"K=": true, "K=''": true, `K="\n"`: true, `{"K": ""}`: true, `{"K": "\n"}`: true,
 		"K='": false, "K=\x00": false, `{"K": 1}`: false, `{"K": null}`: false, "k k=": false, "K": false,
 	} {
-		_, faults := Parse(in, false)
-		if len(faults) != 1 || faults[0].IsEmpty != want {
-			t.Errorf("%q: %+v", in, faults)
+		_, errs := Parse(in, false)
+		if len(errs) != 1 || errs[0].IsEmpty != want {
+			t.Errorf("%q: %+v", in, errs)
 		}
-		if pairs, faults := Parse(in, true); want && (len(pairs) != 1 || faults != nil) {
-			t.Errorf("%q, blank: %+v", in, faults)
+		if pairs, errs := Parse(in, true); want && (len(pairs) != 1 || errs != nil) {
+			t.Errorf("%q, blank: %+v", in, errs)
 		}
 	}
 }
@@ -182,11 +182,11 @@ func FuzzDotenv(f *testing.F) {
 		if isJSON(data) {
 			return // another format
 		}
-		pairs, faults := Parse(data, false)
+		pairs, errs := Parse(data, false)
 		lines := 1 + strings.Count(data, "\n") + strings.Count(data, "\r")
-		for _, fault := range faults {
-			if fault.Line < 1 || fault.Line > lines || fault.Message == "" {
-				t.Errorf("%q: fault %+v in a file of %d lines", data, fault, lines)
+		for _, e := range errs {
+			if e.Line < 1 || e.Line > lines || e.Message == "" {
+				t.Errorf("%q: e %+v in a file of %d lines", data, e, lines)
 			}
 		}
 		var again strings.Builder
@@ -199,9 +199,9 @@ func FuzzDotenv(f *testing.F) {
 			keys = append(keys, p.Key)
 			again.WriteString(quoteDotenv(p.Key, p.Value.Reveal()))
 		}
-		second, faults := Parse(again.String(), false)
-		if len(second) != len(pairs) || faults != nil {
-			t.Fatalf("%q: %d pairs, read again %d, with %v", data, len(pairs), len(second), faults)
+		second, errs := Parse(again.String(), false)
+		if len(second) != len(pairs) || errs != nil {
+			t.Fatalf("%q: %d pairs, read again %d, with %v", data, len(pairs), len(second), errs)
 		}
 		for i, p := range second {
 			if p.Key != pairs[i].Key || p.Value.Reveal() != pairs[i].Value.Reveal() {
@@ -222,18 +222,18 @@ func FuzzObject(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data string) {
 		data = "{" + strings.TrimPrefix(data, "{")
-		pairs, faults := Parse(data, true)
-		for _, fault := range faults {
-			if fault.Line < 1 || fault.Line > 1+strings.Count(data, "\n") || fault.Message == "" {
-				t.Errorf("%q: fault %+v", data, fault)
+		pairs, errs := Parse(data, true)
+		for _, e := range errs {
+			if e.Line < 1 || e.Line > 1+strings.Count(data, "\n") || e.Message == "" {
+				t.Errorf("%q: e %+v", data, e)
 			}
 		}
 		var want map[string]string
-		if err := json.Unmarshal([]byte(data), &want); err != nil && faults == nil {
+		if err := json.Unmarshal([]byte(data), &want); err != nil && errs == nil {
 			t.Errorf("%q is not an object of strings: %v", data, err)
 		}
 		for _, p := range pairs {
-			if faults == nil && (p.Value.Reveal() != want[p.Key] || len(pairs) != len(want)) {
+			if errs == nil && (p.Value.Reveal() != want[p.Key] || len(pairs) != len(want)) {
 				t.Errorf("%q: %s is %q in %q", data, p.Key, p.Value.Reveal(), want)
 			}
 		}
@@ -333,9 +333,9 @@ func TestManyKeysInJSON(t *testing.T) {
 		fmt.Fprintf(&b, "\"K%d\": \"v\",\n", i)
 	}
 	b.WriteString(`"K0": "again"}`)
-	pairs, faults := Parse(b.String(), false)
-	if want := fmt.Sprint([]Fault{{Line: n + 1, Message: "K0 is already set on line 1"}}); len(pairs) != n ||
-		fmt.Sprint(faults) != want {
-		t.Errorf("%d pairs, faults %v", len(pairs), faults)
+	pairs, errs := Parse(b.String(), false)
+	if want := fmt.Sprint([]Error{{Line: n + 1, Message: "K0 is already set on line 1"}}); len(pairs) != n ||
+		fmt.Sprint(errs) != want {
+		t.Errorf("%d pairs, errs %v", len(pairs), errs)
 	}
 }

@@ -8,7 +8,7 @@ import (
 // A value of several lines that has no quotes ends at its first line, and the next ones are read as keys.
 // They are parts of a secret, so they are recognized before anything of them is stored or shown.
 
-// continues is the fault of a line that continues a value.
+// continues is the error for a line that continues a value.
 const continues = "this line looks like the rest of the value before it, which then needs quotes around " +
 	"all of it; if it is a key without a value, write \"\" after its ="
 
@@ -83,8 +83,8 @@ func beginsPEM(text string) bool {
 	return begins && !strings.Contains(rest, endOfPEM)
 }
 
-// skipPEM moves behind the last line of a PEM without quotes, or to the end of the file, and adds the fault
-// of all these lines.
+// skipPEM moves behind the last line of a PEM without quotes, or to the end of the file, and adds the error
+// for all these lines.
 func (r *reader) skipPEM() {
 	first, last := r.line, r.line
 	hasEnd := false
@@ -102,5 +102,5 @@ func (r *reader) skipPEM() {
 	if !hasEnd {
 		message = lines + " a PEM without quotes and without its END line"
 	}
-	r.fault(first, message)
+	r.addError(first, message)
 }

@@ -21,7 +21,7 @@ func TestWrappedValues(t *testing.T) {
 	crlf := strings.ReplaceAll(key, "\n", "\r\n")
 	for _, c := range []struct {
 		name, in string
-		want     string // the faults
+		want     string // the errs
 	}{
 		{name: "two lines", in: "K=" + long + "\nc2VjcmV0LXRhaWw=\nL=1", want: "2: " + continues},
 		{name: "two padding characters", in: "K=" + long + "\nc2VjcmV0LXRhaA==", want: "2: " + continues},
@@ -114,13 +114,13 @@ func TestLinesThatContinueNothing(t *testing.T) {
 			`K="-----BEGIN KEY-----\nMII=\n-----END KEY-----"`,
 		},
 	} {
-		pairs, faults := Parse(c.in, true)
+		pairs, errs := Parse(c.in, true)
 		var got []string
 		for _, p := range pairs {
 			got = append(got, fmt.Sprintf("%s=%q", p.Key, p.Value.Reveal()))
 		}
-		if got := strings.Join(got, " "); got != c.want || faults != nil {
-			t.Errorf("%s: %s, %v\nwant %s", c.name, got, faults, c.want)
+		if got := strings.Join(got, " "); got != c.want || errs != nil {
+			t.Errorf("%s: %s, %v\nwant %s", c.name, got, errs, c.want)
 		}
 	}
 }

@@ -120,7 +120,7 @@ func (t *Target) writeInterim(p *Plan) error {
 	return err
 }
 
-// removeEmpty removes a directory below the target, if it is one and is empty.
+// removeEmpty removes a path below the target if it is an empty directory.
 func (t *Target) removeEmpty(dir string) error {
 	root := t.dirs["."]
 	if info, err := root.Lstat(dir); err != nil || !info.IsDir() {
@@ -147,7 +147,7 @@ func (t *Target) temporaryFiles(dirs []string) (names []string) {
 	return names
 }
 
-// isTemporary reports whether a file is called like the temporary ones of vbot: see tempName.
+// isTemporary reports whether a file's name has the form of tempName's.
 func isTemporary(name string) bool {
 	matches, _ := path.Match(".vbot-[0-9]*-[0-9]*.tmp", name)
 	return matches
@@ -198,9 +198,11 @@ func (t *Target) makeDir(name string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	if there, err := parent.Lstat(base); err != nil {
+	named, err := parent.Lstat(base)
+	if err != nil {
 		return nil, err
-	} else if !os.SameFile(there, opened) {
+	}
+	if !os.SameFile(named, opened) {
 		return nil, fmt.Errorf("%s %w", base, errChanged)
 	}
 	return d, nil
@@ -240,7 +242,7 @@ func (t *Target) tempName() string {
 	return fmt.Sprintf(".vbot-%d-%d.tmp", os.Getpid(), t.temps)
 }
 
-// create writes data to name, where nothing may exist.
+// create writes data to a new file, and fails if one exists.
 func (t *Target) create(name string, data []byte) error {
 	tmp, err := t.stage(name, data)
 	if err != nil {
@@ -308,7 +310,8 @@ func (t *Target) remove(s Step) error {
 	return ignoreMissing(dir.Remove(path.Base(s.Path)))
 }
 
-// setAside gives a file a second, temporary name, so that undoing needs no disk space. cleanUp removes it.
+// setAside gives a file a second, temporary name, so that undoing needs no disk space. cleanUp removes that
+// name.
 func (t *Target) setAside(dir *os.Root, name string) error {
 	base, old := path.Base(name), t.tempName()
 	if err := dir.Link(base, old); err != nil {

@@ -14,10 +14,10 @@ func (t *Target) PlanCreate(files map[string][]byte, keepExisting bool, overwrit
 		if err != nil {
 			return nil, err
 		}
-		s := Step{Path: name, data: files[name], Guide: IsGuide(name), found: found.data, Before: found.hash}
+		s := Step{Path: name, data: files[name], found: found.data, Before: found.hash}
 		keep := keepExisting
-		if s.Guide {
-			keep = !slices.Contains(overwrite, s.Path)
+		if IsGuide(name) {
+			keep = !slices.Contains(overwrite, name)
 		}
 		p.compareNew(&s, found, keep)
 		p.Steps = append(p.Steps, s)
@@ -28,12 +28,13 @@ func (t *Target) PlanCreate(files map[string][]byte, keepExisting bool, overwrit
 // compareNew chooses the action for one file of a new project by what exists at its path. With keep, that
 // stays.
 func (p *Plan) compareNew(s *Step, found existing, keep bool) {
+	isGuide := IsGuide(s.Path)
 	s.Action = Created // not carried out if there is a conflict
 	switch {
 	case found.at == "":
 	case found.at != s.Path:
 		p.block(found.at, "a "+typeName(found.mode)+" is in the way of a directory")
-	case found.mode.IsDir(), !found.mode.IsRegular() && s.Guide && !keep:
+	case found.mode.IsDir(), !found.mode.IsRegular() && isGuide && !keep:
 		p.block(s.Path, "a "+typeName(found.mode)+" is in the way")
 	case !found.mode.IsRegular() && !keep:
 		p.conflict(s.Path, "a "+typeName(found.mode)+" is in the way")
@@ -45,7 +46,7 @@ func (p *Plan) compareNew(s *Step, found existing, keep bool) {
 		s.Action = Replaced
 	case !s.isReadable():
 		p.conflict(s.Path, "exists, and is unreadable or larger than 1 MiB")
-	case s.Guide:
+	case isGuide:
 		s.Action = Replaced
 	default:
 		p.conflict(s.Path, "exists with different content")
@@ -87,14 +88,4 @@ func resembles(text, written []byte) bool {
 		}
 	}
 	return 2*found >= len(all)
-}
-
-// Unedited returns which of these files exist with exactly that text.
-func (t *Target) Unedited(files map[string][]byte) (names []string) {
-	for name, data := range files {
-		if found, err := t.look(name); err == nil && found.at == name && found.hash == hexSum(data) {
-			names = append(names, name)
-		}
-	}
-	return names
 }

@@ -133,20 +133,3 @@ func TestKeptFilesInANewRecord(t *testing.T) {
 		}
 	}
 }
-
-// Unedited files are those with exactly the same bytes.
-func TestUnedited(t *testing.T) {
-	dir := t.TempDir()
-	filetest.Put(t, dir, "same", "text")
-	filetest.Put(t, dir, "edited", "mine")
-	filetest.Link(t, "same", filepath.Join(dir, "link"))
-	target, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer target.Close()
-	files := texts{"same": "text", "edited": "text", "link": "text", "missing": "text"}.bytes()
-	if got := target.Unedited(files); len(got) != 1 || got[0] != "same" {
-		t.Errorf("%q", got)
-	}
-}

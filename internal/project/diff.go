@@ -15,13 +15,13 @@ func (p *Plan) Diff(only string, check bool) string {
 	for _, s := range p.Steps {
 		switch {
 		case IsInternal(s.Path) || s.Path == RecordName || only != "" && s.Path != only:
-		case !s.Guide && (s.State == Unchanged || s.State == ""):
-		case s.Guide && s.Action != Created && s.Action != Replaced:
+		case s.Action == Created: // also a guide, which has no state
+			b.WriteString(unified(s.Path, nil, s.data))
+		case s.State == Unchanged || s.State == "":
 		case s.State != Missing && s.Before == "":
 			const why = "it is not a regular file, is too large or cannot be read"
 			fmt.Fprintf(&b, "%s differs, but cannot be compared: %s\n", s.Path, why)
-		case s.Action == Created, s.overwrites(), s.Action == Removed,
-			check && (s.Action == Missing || s.State == Pending):
+		case s.overwrites(), s.Action == Removed, check && (s.Action == Missing || s.State == Pending):
 			b.WriteString(unified(s.Path, s.found, s.data))
 		}
 	}
@@ -255,7 +255,7 @@ func (f *frontier) start(diagonal, index int) {
 }
 
 // widen adds a diagonal at each end, or takes one away where it would be outside of [lowest, highest].
-// unreached is the index in a of a diagonal on which the search has not been yet.
+// unreached is the index in a of a diagonal that the search has not reached yet.
 func (f *frontier) widen(lowest, highest, unreached int) {
 	if f.low > lowest {
 		f.low--
@@ -271,7 +271,7 @@ func (f *frontier) widen(lowest, highest, unreached int) {
 	}
 }
 
-// has reports whether the search has been on a diagonal.
+// has reports whether the search has reached a diagonal.
 func (f *frontier) has(diagonal int) bool { return f.low <= diagonal && diagonal <= f.high }
 
 // maxCost is the maximum number of removed and added lines; with more, comparing stops. vbot writes

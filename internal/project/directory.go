@@ -59,7 +59,7 @@ func Describe(dir string) (note string, err error) {
 }
 
 // Writable returns a *report.Failure if nothing can be created at dir, which need not exist. It creates and
-// removes a directory, because permissions do not tell for a read-only file system, for /proc, or for root.
+// removes a directory, because permissions say nothing about a read-only file system, /proc, or root.
 func Writable(dir string) error {
 	up, attempt := dir, "writing to "
 	for _, err := os.Stat(up); err != nil; _, err = os.Stat(up) {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// GuideFiles are the paths of the guides for coding agents. Existing ones are kept unless somebody asks to
-// replace them.
+// GuideFiles are the paths of the guides for coding agents. They depend only on vbot's version, which their
+// last line names. Existing ones are kept unless somebody asks to replace them, so the record lacks them.
 var GuideFiles = []string{"AGENTS.md", "AGENT_IMPORT.md", "GETTING_STARTED.md"}
 
 // IsGuide reports whether the path is one of GuideFiles.
 func IsGuide(name string) bool { return slices.Contains(GuideFiles, name) }
 
-// HasOldGuide reports whether an older vbot wrote the existing guide, by the versions in the
-// last lines of both.
+// HasOldGuide reports whether an older vbot wrote the existing guide, by the versions in the last lines of
+// both.
 func (s Step) HasOldGuide() bool {
 	stamp := func(guide []byte) string {
 		text := strings.TrimSpace(string(guide))

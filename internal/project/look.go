@@ -44,8 +44,8 @@ func (t *Target) look(name string) (found existing, err error) {
 	return found, err
 }
 
-// examine is look for a file that the plan may write: Apply removes temporary files beside it. The error is a
-// *report.Failure that names the file.
+// examine looks at a file that the plan may write, and notes its directory, where Apply removes temporary
+// files. The error is a *report.Failure that names the file.
 func (p *Plan) examine(t *Target, name string) (existing, error) {
 	p.noteDir(name)
 	found, err := t.look(name)

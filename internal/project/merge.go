@@ -9,12 +9,14 @@ import (
 	"strings"
 )
 
-// merge merges the changes of this version into an edited file, or refuses to, with a reason.
+// merge merges the changes of this version into an edited file. If that is impossible, the file is a
+// conflict.
 func (u *updatePlanner) merge(s *Step) {
 	mine := withLF(s.found)
 	if line := markersAt(mine); line > 0 {
 		s.Marked = line
-		u.refuse(s, fmt.Sprintf("it has conflict markers from line %d on: resolve them first", line))
+		const unresolved = "it has conflict markers from line %d on: resolve them first"
+		u.keepWithConflict(s, fmt.Sprintf(unresolved, line))
 		return
 	}
 	base := s.base
@@ -27,13 +29,14 @@ func (u *updatePlanner) merge(s *Step) {
 	}
 	s.State = Pending
 	if !s.isReadable() {
-		u.refuse(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged into it")
+		u.keepWithConflict(s, "it is no regular file of at most 1 MiB, so vbot's changes cannot be merged "+
+			"into it")
 		return
 	}
 	m, ok := merge3(base, mine, s.data, u.Now.Vbot) // without a base, everything that differs conflicts
 	switch {
 	case !ok:
-		u.refuse(s, "too many lines differ to compare them")
+		u.keepWithConflict(s, "too many lines differ to compare them")
 	case len(m.conflicts) > 0:
 		s.Why = "your edits conflict with vbot's changes at line " + lineNumbers(m.conflicts)
 		if base == nil {
@@ -89,8 +92,8 @@ func markersAt(text []byte) int {
 	return 0
 }
 
-// withLinesOf returns the text, followed by the lines of before that it does not have: files that Git
-// ignored may still exist, and must not be committed.
+// withLinesOf returns the text, followed by the lines of before that it lacks: the files that Git ignored
+// because of these may still exist, and must not be committed.
 func withLinesOf(text, before []byte) []byte {
 	has := linesOf(text)
 	for _, line := range linesOf(before) {

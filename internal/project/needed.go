@@ -9,8 +9,8 @@ import (
 	"unicode"
 )
 
-// keepNeeded keeps files that an update would remove, if a remaining file imports or names them. Why of the
-// step names that file.
+// keepNeeded keeps files that an update would remove if a remaining file imports or names them. Step.Why
+// names that file.
 func (t *Target) keepNeeded(p *Plan) error {
 	if p.Count(Removed) == 0 {
 		return nil
@@ -18,20 +18,20 @@ func (t *Target) keepNeeded(p *Plan) error {
 	if err := t.keepIgnored(p); err != nil {
 		return err
 	}
-	staying, err := t.ownersFiles(p)
+	remaining, err := t.ownersFiles(p)
 	if err != nil {
 		return err
 	}
-	for len(staying) > 0 {
-		user := staying[0]
-		staying = staying[1:]
+	for len(remaining) > 0 {
+		user := remaining[0]
+		remaining = remaining[1:]
 		for i := range p.Steps {
 			s := &p.Steps[i]
 			if s.Action != Removed || !needs(user, s.Path) {
 				continue
 			}
-			s.stay(user.path + " needs it")
-			staying = append(staying, source{s.Path, string(s.found)})
+			s.keep(user.path + " needs it")
+			remaining = append(remaining, source{s.Path, string(s.found)})
 		}
 	}
 	return nil
@@ -62,14 +62,14 @@ func (t *Target) keepIgnored(p *Plan) error {
 			return ioFailure("reading "+t.path(path.Dir(s.Path)), err)
 		}
 		if left != "" {
-			s.stay(left + " is still there")
+			s.keep(left + " is still there")
 		}
 	}
 	return nil
 }
 
-// stay keeps a file that the update would remove.
-func (s *Step) stay(why string) {
+// keep keeps a file that the update would remove.
+func (s *Step) keep(why string) {
 	s.Action, s.State, s.Why = Kept, "", why
 }
 
@@ -124,7 +124,7 @@ func (t *Target) ownersFiles(p *Plan) (list []source, err error) {
 	return list, nil
 }
 
-// generatedFolders are the names of folders with files that nobody edits.
+// generatedFolders are the names of folders whose files nobody edits.
 var generatedFolders = []string{"node_modules", "__pycache__", "dist", "wheels", "models", "recordings"}
 
 var (
@@ -174,7 +174,7 @@ func linksTo(text, file string) bool {
 	return false
 }
 
-// moduleName returns the name with which Python code of the project imports a file of server/.
+// moduleName returns the name by which Python code of the project imports a file of server/.
 func moduleName(file string) string {
 	name := strings.TrimPrefix(strings.TrimPrefix(file, "server/"), "tests/")
 	name = strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__")
@@ -183,12 +183,12 @@ func moduleName(file string) string {
 
 // importsModule reports whether Python code imports the module, something in it, or names from it.
 func importsModule(code, module string) bool {
-	is := func(name string) bool { return name == module || strings.HasPrefix(name, module+".") }
+	isInside := func(name string) bool { return name == module || strings.HasPrefix(name, module+".") }
 	for line := range strings.Lines(joinParenthesized(code)) {
 		words := strings.Fields(strings.NewReplacer(",", " ", "(", " ", ")", " ").Replace(line))
 		switch {
 		case len(words) < 2:
-		case words[0] == "from" && is(words[1]):
+		case words[0] == "from" && isInside(words[1]):
 			return true
 		case words[0] == "from" && len(words) > 2:
 			isPart := func(name string) bool { return words[1]+"."+name == module }
@@ -196,7 +196,7 @@ func importsModule(code, module string) bool {
 				return true
 			}
 		case words[0] == "import":
-			if slices.ContainsFunc(words[1:], is) {
+			if slices.ContainsFunc(words[1:], isInside) {
 				return true
 			}
 		}
@@ -204,7 +204,7 @@ func importsModule(code, module string) bool {
 	return false
 }
 
-// joinParenthesized puts what stands in parentheses on one line.
+// joinParenthesized joins the lines inside each pair of parentheses.
 func joinParenthesized(code string) string {
 	return parenthesized.ReplaceAllStringFunc(code, func(text string) string {
 		return strings.ReplaceAll(text, "\n", " ")
@@ -214,10 +214,10 @@ func joinParenthesized(code string) string {
 var parenthesized = regexp.MustCompile(`\([^()]*\)`)
 
 // namesPath reports whether a source has a path that may be the file's: its name, alone or after its
-// folder. A file that mentions its own name means itself.
+// folder. A source that mentions its own name does not mean another file of that name.
 func namesPath(user source, file string) bool {
 	base, folder := path.Base(file), path.Base(path.Dir(file))
-	ofPath := func(r rune) bool { return isNameRune(r) || r == '.' || r == '-' }
+	isPathRune := func(r rune) bool { return isNameRune(r) || r == '.' || r == '-' }
 	for at, rest := 0, user.text; ; {
 		n := strings.Index(rest, base)
 		if n < 0 {
@@ -226,12 +226,12 @@ func namesPath(user source, file string) bool {
 		at += n
 		before, after := user.text[:at], user.text[at+len(base):]
 		at, rest = at+len(base), after
-		start := strings.LastIndexFunc(before, func(r rune) bool { return !ofPath(r) && r != '/' }) + 1
+		start := strings.LastIndexFunc(before, func(r rune) bool { return !isPathRune(r) && r != '/' }) + 1
 		above := before[start:]
-		ends := strings.TrimPrefix(after, ".")
-		ended := ends == "" || strings.ContainsRune(" \t\r\n", rune(ends[0])) || !ofPath(rune(after[0]))
+		next := strings.TrimPrefix(after, ".") // a sentence may end here
+		isWhole := next == "" || strings.ContainsRune(" \t\r\n", rune(next[0])) || !isPathRune(rune(after[0]))
 		switch {
-		case !ended || above != "" && !strings.HasSuffix(above, "/"):
+		case !isWhole || above != "" && !strings.HasSuffix(above, "/"):
 		case above == "":
 			if path.Base(user.path) != base {
 				return true

@@ -35,7 +35,6 @@ const (
 // exists at the path and what this version writes. Apply carries it out.
 type Step struct {
 	Path   string // relative to the target, with slashes
-	Guide  bool   // see IsGuide
 	Action string // Created to Missing
 	State  string // Unchanged or Missing to Outdated; "" in a new project, and for guides and internal files
 	Why    string // for people: the reason for the action, or ""
@@ -85,10 +84,12 @@ type Plan struct {
 	Dir       string // absolute
 	Steps     []Step // sorted by path
 	Conflicts []report.Problem
-	interim   []byte   // the record that an update writes first, nil if there is no need
-	dirs      []string // of all files that were compared, for temporaryFiles
-	leaves    []string // paths of files that are no longer written; their directories are removed if empty
-	unneeded  []string // paths of bases to remove once the record is written
+	// GoneFolders are the folders without any of their files, which UpdateRequest.AcceptMissing accepted.
+	GoneFolders []string
+	interim     []byte   // the record that an update writes first, nil if there is no need
+	dirs        []string // of all files that were compared, for temporaryFiles
+	leaves      []string // paths of files that are no longer written; their directories are removed if empty
+	unneeded    []string // paths of bases to remove once the record is written
 	// Blocked says that --keep-existing or, for an update, --conflict-markers does not resolve all conflicts.
 	Blocked bool
 }

@@ -9,19 +9,17 @@ import (
 	"vbot/internal/report"
 )
 
-// A Record describes what vbot wrote, so that --check and --update know which files are unedited: a file that
-// differs from its hash is edited. It lists all files that vbot writes for the configuration, even if an
-// existing file of that name was kept, or it was deleted. --keep-existing keeps an existing record, too,
-// because it still describes the files beside it.
+// A Record describes what vbot wrote, so that --check and --update know which files are unedited: a file
+// that differs from its hash is edited. It lists all files that vbot writes for the configuration,
+// including files that were deleted, or not written because others of that name existed. --keep-existing
+// keeps an existing record, too, because it still describes the files beside it.
 type Record struct {
 	// Vbot is the version that wrote the record, "" if there is none.
 	Vbot   string          `json:"vbot"`
 	Config json.RawMessage `json:"config"`
-	// Files are the SHA-256 of the bases in hex, or userOwnedHash, by path. It lacks the guides: they contain
-	// vbot's version, so that their hashes would differ after each update.
+	// Files are the SHA-256 of the bases in hex, or userOwnedHash, by path. It lacks the guides, which no
+	// update changes.
 	Files map[string]string `json:"files"`
-	// OldGuides are the SHA-256 in hex of the guides that an unfinished update is replacing, by path.
-	OldGuides map[string]string `json:"guides,omitempty"`
 }
 
 // userOwnedHash stands in the record for the hash of a file that no update writes or changes: one that was
@@ -44,7 +42,7 @@ func IsInternal(name string) bool { return strings.HasPrefix(name, ".vbot/") }
 // isRecorded reports whether the record lists a file of this path.
 func isRecorded(name string) bool { return !IsGuide(name) && !IsInternal(name) && name != RecordName }
 
-// example is the path of a tool that shows how one is written. Its owner may well delete it.
+// example is the path of an example of a tool, which its owner may well delete.
 const example = "server/appointments.py"
 
 // writtenOnce are the paths of files that belong to the project's owner once they exist. They have no base,
@@ -93,7 +91,7 @@ func AddRecord(version string, config any, files map[string][]byte) error {
 	return err
 }
 
-// bytes returns the record as it stands in the file.
+// bytes returns the text of the file.
 func (r *Record) bytes() ([]byte, error) {
 	var data bytes.Buffer
 	err := report.WriteJSON(&data, r)
@@ -136,21 +134,10 @@ func (u *updatePlanner) planRecord(t *Target) error {
 	default:
 		s.Action = Replaced
 		if !u.Was.sameOrigin(now) {
-			u.plan.interim, err = u.interim(now).bytes()
+			interim := &Record{Vbot: now.Vbot, Config: now.Config, Files: u.Was.Files}
+			u.plan.interim, err = interim.bytes()
 		}
 	}
 	u.plan.Steps = append(u.plan.Steps, s)
 	return err
-}
-
-// interim returns the record while an update runs: that of the new version and configuration, but with the
-// old hashes.
-func (u *updatePlanner) interim(now *Record) *Record {
-	r := &Record{Vbot: now.Vbot, Config: now.Config, Files: u.Was.Files, OldGuides: map[string]string{}}
-	for _, s := range u.plan.Steps {
-		if s.Guide && s.Action == Replaced {
-			r.OldGuides[s.Path] = s.Before
-		}
-	}
-	return r
 }

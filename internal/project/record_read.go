@@ -58,9 +58,9 @@ func (p *recordParser) add(offset int, format string, args ...any) {
 
 // parse returns the record, which may list only these paths. cause is ErrMergeConflict or nil.
 func (p *recordParser) parse(paths []string) (r *Record, cause error) {
-	members, at, fault := report.Members(p.data)
-	if fault != "" {
-		p.add(at, "%s", fault)
+	members, at, err := report.Members(p.data)
+	if err != nil {
+		p.add(at, "%v", err)
 		if bytes.HasPrefix(p.data[at:], []byte(markBegin)) {
 			cause = ErrMergeConflict
 		}
@@ -70,8 +70,8 @@ func (p *recordParser) parse(paths []string) (r *Record, cause error) {
 	if len(p.problems) > 0 {
 		return &Record{}, nil
 	}
-	isOdd := func(c rune) bool { return c <= ' ' || c > '~' }
-	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isOdd) {
+	isUnprintable := func(c rune) bool { return c <= ' ' || c > '~' }
+	if _, ok := CompareVersions(r.Vbot, ""); !ok || strings.ContainsFunc(r.Vbot, isUnprintable) {
 		p.add(0, "vbot: expected a version")
 		r.Vbot = ""
 	}
@@ -92,7 +92,6 @@ func (p *recordParser) fields(members []report.Member) *Record {
 		"vbot":   &r.Vbot,
 		"config": &r.Config,
 		"files":  &r.Files,
-		"guides": &r.OldGuides,
 	}
 	for _, m := range members {
 		if m.Key == "config" {

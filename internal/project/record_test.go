@@ -20,7 +20,6 @@ func TestInvalidRecords(t *testing.T) {
 		`{"vbot": 1, "x": 1, "files": {}, "config": {}}`: "1:10: vbot: unexpected value",
 		`{"files": [], "config": {}}`: "1:11: files: unexpected value|" +
 			"1:1: files is missing",
-		`{"guides": 1, "files": {}, "config": {}}`:        "1:12: guides: unexpected value",
 		"{\"files\": {}, \"config\": {},\n\"files\": {}}": "2:1: files appears twice",
 		`{"files": {}, "config": {}}`:                     "1:1: vbot: expected a version",
 		`{"vbot": "x", "files": {}, "config": {}}`:        "1:1: vbot: expected a version",

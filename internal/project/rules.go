@@ -91,11 +91,10 @@ func (u *updatePlanner) compare(name string, text []byte, found existing) Step {
 	if text == nil {
 		u.plan.leaves = append(u.plan.leaves, name)
 	}
-	s := Step{Path: name, data: text, Guide: IsGuide(name), found: found.data, Before: found.hash}
-	s.isThere = found.at == name
+	s := Step{Path: name, data: text, found: found.data, Before: found.hash, isThere: found.at == name}
 	switch {
-	case s.Guide:
-		u.compareGuide(&s, found)
+	case IsGuide(name):
+		s.compareGuide(found)
 	case IsWrittenOnce(name):
 		u.compareWrittenOnce(&s, found)
 	default:
@@ -121,7 +120,7 @@ func (u *updatePlanner) compareOrdinary(s *Step, found existing) {
 	s.State, s.Action = then.state, then.action
 	switch {
 	case then.conflict != "":
-		u.refuse(s, then.conflict)
+		u.keepWithConflict(s, then.conflict)
 	case then.merges:
 		u.merge(s)
 	}
@@ -174,8 +173,8 @@ func (u *updatePlanner) isEmptied(s *Step) bool {
 	return isListed && s.isReadable() && len(s.found) == 0
 }
 
-// refuse leaves a file alone, and makes its change a conflict of the whole update.
-func (u *updatePlanner) refuse(s *Step, why string) {
+// keepWithConflict keeps a file, and makes that a conflict of the whole update.
+func (u *updatePlanner) keepWithConflict(s *Step, why string) {
 	s.Action, s.Why = Kept, why
 	u.plan.block(s.Path, why)
 }
@@ -201,20 +200,13 @@ func (u *updatePlanner) compareWrittenOnce(s *Step, found existing) {
 	}
 }
 
-// compareGuide chooses the action for a guide. A new guide is written. An existing one is replaced only if
-// this version writes the same for the recorded configuration or without a bot, or if a killed update was
-// replacing it.
-func (u *updatePlanner) compareGuide(s *Step, found existing) {
-	isIn := func(files map[string][]byte) bool { return found.hash == hexSum(files[s.Path]) }
-	isBeingReplaced := s.isReadable() && found.hash == u.Was.OldGuides[s.Path]
+// compareGuide chooses the action for a guide: an update writes missing ones, and keeps the others.
+func (s *Step) compareGuide(found existing) {
 	switch {
-	case s.data == nil:
 	case found.at == "":
 		s.Action = Created
 	case found.hash == hexSum(s.data):
 		s.Action = Unchanged
-	case found.at == s.Path && (isBeingReplaced || isIn(u.GenericGuides()) || isIn(u.Rendered())):
-		s.Action = Replaced
 	default:
 		s.Action = Kept
 	}

@@ -91,8 +91,11 @@ func (t *Target) makeAndLock() error {
 // isAt reports whether the open target is still at dir.
 func (t *Target) isAt(dir string) bool {
 	opened, err := t.dirs["."].Stat(".")
-	there, err2 := os.Stat(dir)
-	return err == nil && err2 == nil && os.SameFile(opened, there)
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(dir)
+	return err == nil && os.SameFile(opened, named)
 }
 
 // makeDirs creates dir and its missing parents, and returns those that it created.

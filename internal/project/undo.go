@@ -39,7 +39,8 @@ func (t *Target) undoAll() (left []error) {
 	return left
 }
 
-// rollBack undoes what was done, and returns f, whose effect is that, or what could not be undone.
+// rollBack undoes what was done, and returns f. Its effect is that nothing was written, or what could not
+// be undone.
 func (t *Target) rollBack(f *report.Failure) error {
 	if left := t.undoAll(); len(left) > 0 {
 		f.Effect = "some new files could not be removed: " + errors.Join(left...).Error()

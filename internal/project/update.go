@@ -17,8 +17,6 @@ type UpdateRequest struct {
 	Was, Now *Record
 	// Rendered returns what this version writes for the configuration in Was, or nil if it cannot.
 	Rendered func() map[string][]byte
-	// GenericGuides returns the guides as this version writes them where there is no bot yet.
-	GenericGuides func() map[string][]byte
 	// AcceptMissing says that a folder without any of its files was deleted, and not moved.
 	AcceptMissing bool
 }
@@ -116,6 +114,9 @@ func (u *updatePlanner) checkFolders() error {
 		case hasFile[folder]:
 		case isUndecided[folder] && !u.AcceptMissing:
 			return movedFolder(folder)
+		case isUndecided[folder]:
+			u.plan.GoneFolders = append(u.plan.GoneFolders, folder)
+			u.leaveOut(folder)
 		default:
 			u.leaveOut(folder)
 		}

@@ -630,18 +630,21 @@ func TestFolderThatMoved(t *testing.T) {
 	f.wants("client/c.js", "2\n")
 	f.wants("server/a.py", "")
 	gone := []string{"server/a.py", "server/b.py", "server/new.py"}
+	if !slices.Equal(p.GoneFolders, []string{"server"}) {
+		t.Error(p.GoneFolders)
+	}
 	if err != nil || !slices.Equal(p.Paths(Missing), gone) {
 		t.Error(err, p.Paths(Missing))
 	}
 	target, p, err = plan(false) // from now on it is known
 	target.Close()
-	if err != nil || p.Writes() > 0 || !slices.Equal(p.Paths(Missing), gone) {
+	if err != nil || p.Writes() > 0 || p.GoneFolders != nil || !slices.Equal(p.Paths(Missing), gone) {
 		t.Error(err, p.Paths(Created), p.Paths(Replaced), p.Paths(Removed), p.Paths(Missing))
 	}
 }
 
-// A patch includes guides only if the update replaces them.
-func TestGuidesInADiff(t *testing.T) {
+// An update writes a missing guide, which is in the patch, and keeps one that exists, whatever its text.
+func TestGuidesInAnUpdate(t *testing.T) {
 	f := newFolder(t, "0.1.0", texts{"a.py": "1\n"})
 	f.put("AGENTS.md", "old\n")
 	target, err := Lock(f.dir)
@@ -653,16 +656,18 @@ func TestGuidesInADiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := updateTo(t, texts{"a.py": "1\n", "AGENTS.md": "new\n"}.bytes(), was)
-	for _, guide := range []string{"old\n", "of another\n"} {
-		u.GenericGuides = texts{"AGENTS.md": guide}.bytes
-		p, err := target.PlanUpdate(u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := p.Diff("", false); strings.Contains(diff, "-old\n+new\n") != (guide == "old\n") {
-			t.Errorf("%q", diff)
-		}
+	files := texts{"a.py": "1\n", "AGENTS.md": "new\n", "AGENT_IMPORT.md": "new\n"}
+	p, err := target.PlanUpdate(updateTo(t, files.bytes(), was))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, created := p.Paths(Kept), p.Shown(Created)
+	if !slices.Equal(kept, []string{"AGENTS.md"}) || !slices.Equal(created, []string{"AGENT_IMPORT.md"}) {
+		t.Errorf("kept %q, created %q", kept, created)
+	}
+	const patch = "--- /dev/null\n+++ b/AGENT_IMPORT.md\n@@ -0,0 +1,1 @@\n+new\n"
+	if diff := p.Diff("", false); diff != patch {
+		t.Errorf("%q", diff)
 	}
 }
 
@@ -704,11 +709,10 @@ func updateTo(t *testing.T, files map[string][]byte, was *Record) *UpdateRequest
 		t.Fatal(err)
 	}
 	return &UpdateRequest{
-		Files:         files,
-		Was:           was,
-		Now:           now,
-		Rendered:      func() map[string][]byte { return nil },
-		GenericGuides: func() map[string][]byte { return nil },
+		Files:    files,
+		Was:      was,
+		Now:      now,
+		Rendered: func() map[string][]byte { return nil },
 	}
 }
 

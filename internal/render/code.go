@@ -8,7 +8,7 @@ import (
 	"vbot/internal/python"
 )
 
-// Code is the code of one service in bot.py.
+// Code is the code with which bot.py builds a service.
 type Code struct {
 	Imports      []python.Import
 	Body         string // the statements that build it, indented by four, without the last line end

@@ -18,11 +18,11 @@ const frameworkRange = ">=1.14,<2"
 const pythonFloor = 11
 
 // pythonEnd is the first minor version of Python 3 for which onnxruntime, which every bot needs, has no
-// wheel: where uv has to fetch Python, it takes the newest that a project allows. e2e/services/newest
-// compares it with the package index.
+// wheel. If uv has to download Python, it takes the newest version that a project allows.
+// e2e/services/newest compares it with the package index.
 const pythonEnd = 15
 
-// macs are those on which a bot runs: pipecat-ai requires onnxruntime, which has wheels for no others.
+// macs says on which Macs a bot runs: pipecat-ai requires onnxruntime, which has wheels for no others.
 // e2e/test_platforms.py compares that with the package index.
 const macs = "Apple silicon and macOS 14 or later"
 
@@ -40,7 +40,7 @@ type Data struct {
 	PythonLast   string    // the newest one
 	PythonEnd    string    // the first one after it
 	Services     []Service // in the order in which bot.py builds them
-	Transports   []Service
+	Transports   []Service // those of Config.Transports; of one with dial modes, its mode
 	StandIns     []standIn // of the services, in the same order; none without tests
 	requirements []catalog.Requirement
 	selfHost     []catalog.Variable // that self_host.py and deploy/ read, required ones first
@@ -54,7 +54,7 @@ type Service struct {
 	Code
 }
 
-// New returns the data of a valid configuration.
+// New returns the data for a valid configuration.
 func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 	d := &Data{
 		Config:  cfg,
@@ -89,7 +89,7 @@ func New(cfg bot.Config, cat *catalog.Catalog, version string) *Data {
 
 // find returns the service as this bot uses it.
 func (d *Data) find(kind, id string) Service {
-	service := d.cat.Find(kind, id).Speaking(d.Language)
+	service := d.cat.Find(kind, id).Speaking(d.LanguageTag())
 	return Service{service, codeOf(service, map[string]bool{
 		"language":     d.Language != "",
 		"telephony":    d.Telephony(),
@@ -104,9 +104,9 @@ func (d *Data) find(kind, id string) Service {
 func (d *Data) addTransport(id string) {
 	switch id {
 	case catalog.DailyPSTN:
-		id = d.cat.DialMode(id, d.DailyPSTNMode).ID
+		id = d.cat.DialMode(id, string(d.DailyPSTNMode)).ID
 	case catalog.TwilioDailySIP:
-		id = d.cat.DialMode(id, d.TwilioDailySIPMode).ID
+		id = d.cat.DialMode(id, string(d.TwilioDailySIPMode)).ID
 	}
 	s := d.find(catalog.KindTransport, id)
 	arguments := []string{"=krisp_filter", "=noise_filter()"}

@@ -37,7 +37,7 @@ func (d *Data) envGroups() (groups []envGroup) {
 		add(d.envTitle(s), s.Env)
 	}
 	add("Sessions", d.sessionVariables())
-	add("Limits of a session; no person meets the defaults", limitVariables)
+	add("Limits of a session; the defaults are far above what people need", limitVariables)
 	if !recordsFirst {
 		add(recordsTitle, recordVariables)
 	}
@@ -229,7 +229,7 @@ func (d *Data) selfHostVariables() (variables []catalog.Variable) {
 		})
 	}
 	for _, t := range d.Transports {
-		variables = append(variables, t.Service.SelfHost...)
+		variables = append(variables, t.SelfHost...)
 	}
 	if d.StartsByRequest() {
 		variables = append(variables, d.startVariables()...)

@@ -77,5 +77,5 @@ func (d *Data) EvalDownloadSize() string {
 	return fmt.Sprintf("%d MB", size)
 }
 
-// isNamed reports whether there is a service, and it has this first name.
+// isNamed reports whether s has this first name; s may be nil.
 func isNamed(s *Service, name string) bool { return s != nil && s.Names[0] == name }

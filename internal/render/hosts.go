@@ -39,8 +39,8 @@ func (d *Data) Hosts() (rows []hostRow) {
 // OtherPorts returns the TCP ports other than 443 that the bot connects to.
 func (d *Data) OtherPorts() (ports []string) {
 	for _, row := range d.Hosts() {
-		known := strings.Trim(row.Port, "0123456789") == "" // only TCP ports are plain numbers
-		if known && row.Port != "443" && row.Host != "localhost" && !slices.Contains(ports, row.Port) {
+		isTCP := strings.Trim(row.Port, "0123456789") == "" // only TCP ports are plain numbers
+		if isTCP && row.Port != "443" && row.Host != "localhost" && !slices.Contains(ports, row.Port) {
 			ports = append(ports, row.Port)
 		}
 	}
@@ -69,17 +69,17 @@ func (d *Data) Offline() (lines []string) {
 	}
 	var required []string
 	for _, s := range d.Services {
-		here := s.Local()
+		isLocal := s.Local()
 		before := len(lines)
 		for _, v := range s.Env {
 			switch needed := v.Required && !v.Server && s.Unless(v) == ""; {
-			case v.Kind == "url", here && (needed || v.Kind == "model" || v.Kind == "path"):
+			case v.Kind == "url", isLocal && (needed || v.Kind == "model" || v.Kind == "path"):
 				lines = append(lines, "`"+v.Name+"`: "+v.Note)
 			case needed:
 				required = append(required, "`"+v.Name+"`: "+v.Note+", or any text if your server needs none")
 			}
 		}
-		if len(lines) == before && !here {
+		if len(lines) == before && !isLocal {
 			return nil
 		}
 	}

@@ -6,9 +6,12 @@ import (
 	"vbot/internal/catalog"
 )
 
+// LanguageTag returns the BCP 47 tag of the bot's language, "" if none is set.
+func (d *Data) LanguageTag() string { return string(d.Language) }
+
 // BaseLanguage returns the language without script and region, "" if none is set.
 func (d *Data) BaseLanguage() string {
-	base, _, _ := strings.Cut(d.Language, "-")
+	base, _, _ := strings.Cut(d.LanguageTag(), "-")
 	return base
 }
 
@@ -21,9 +24,9 @@ func (d *Data) AnswerIn() string {
 	name := catalog.LanguageName(d.BaseLanguage())
 	switch {
 	case name == "":
-		return "Answer in the language with the BCP 47 tag " + d.Language + "."
-	case d.Language != d.BaseLanguage():
-		return "Answer in " + name + " (" + d.Language + ")."
+		return "Answer in the language with the BCP 47 tag " + d.LanguageTag() + "."
+	case d.LanguageTag() != d.BaseLanguage():
+		return "Answer in " + name + " (" + d.LanguageTag() + ")."
 	}
 	return "Answer in " + name + "."
 }
@@ -41,12 +44,12 @@ var carrierRegions = map[string]string{
 
 // SayLanguage returns the language for text that a carrier speaks, as in its XML: "de-DE".
 func (d *Data) SayLanguage() string {
-	base, rest, _ := strings.Cut(d.Language, "-")
+	base, rest, _ := strings.Cut(d.LanguageTag(), "-")
 	switch {
 	case base == "":
 		return "en-US"
 	case rest != "":
-		return d.Language
+		return d.LanguageTag()
 	case carrierRegions[base] != "":
 		return base + "-" + carrierRegions[base]
 	}

@@ -31,8 +31,8 @@ func (d *Data) sizePod() pod {
 	if d.has(catalog.SmallWebRTC) {
 		sessions = 4
 	}
-	// Of each session: thousandths of a core, without and with local models, and MB; and MB of all.
-	cpu, modelCPU, perSession, shared := 500/sessions, 0, 90, 155
+	cpu, modelCPU := 500/sessions, 0 // thousandths of a core for each session, the latter with local models
+	perSession, shared := 90, 155    // MB for each session, and for all of them together
 	if d.Recording {
 		perSession += 7
 	}
@@ -76,7 +76,7 @@ func (d *Data) sizePod() pod {
 	}
 }
 
-// quantity is an amount of memory in Kubernetes' notation, in steps of a quarter of 1 Gi.
+// quantity returns an amount of memory in Kubernetes' notation, in steps of a quarter of 1 Gi.
 func quantity(megabytes int) string {
 	mi := (megabytes + 255) / 256 * 256
 	if mi%1024 == 0 {

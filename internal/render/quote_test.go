@@ -11,6 +11,7 @@ import (
 
 	"vbot/internal/bot"
 	"vbot/internal/catalog"
+	"vbot/internal/report"
 	"vbot/templates"
 )
 
@@ -24,7 +25,7 @@ func TestTextsOfOptionsAreQuoted(t *testing.T) {
 		if !o.IsText() {
 			continue
 		}
-		for _, framework := range []string{bot.ClientReact, bot.ClientVanilla} {
+		for _, framework := range []report.OrNull{bot.ClientReact, bot.ClientVanilla} {
 			cfg := configured(t, cat, bot.Quickstart())
 			cfg.EnableEval, cfg.SelfHost, cfg.Recording, cfg.EnableObservability = true, true, true, true
 			cfg.ClientFramework, cfg.ClientServer, cfg.Language = framework, bot.ServerVite, "de"

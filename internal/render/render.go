@@ -17,7 +17,7 @@ import (
 // GettingStarted is the guide that only a directory without a bot gets.
 const GettingStarted = "GETTING_STARTED.md"
 
-// topLevel are the templates of the files beside server/, deploy/ and client/.
+// topLevel maps the files beside server/, deploy/ and client/ to their templates.
 var topLevel = map[string]string{
 	".gitignore":                 ".gitignore.tmpl",
 	"README.md":                  "README.md.tmpl",
@@ -75,7 +75,7 @@ func (d *Data) Files() (map[string][]byte, error) {
 	return files, nil
 }
 
-// skip is the result of a function of fs.WalkDir that skips the entry.
+// skip tells fs.WalkDir to skip the entry.
 func skip(entry fs.DirEntry) error {
 	if entry.IsDir() {
 		return fs.SkipDir
@@ -86,7 +86,7 @@ func skip(entry fs.DirEntry) error {
 // Paths returns the paths of all files that any version of vbot has written in a project, without
 // guides. TestPaths adds those of this version; none is ever removed.
 func Paths() []string {
-	list, _ := templates.Files.ReadFile("paths.txt") // it is there
+	list, _ := templates.Files.ReadFile("paths.txt") // embedded
 	return strings.Fields(string(list))
 }
 

@@ -94,7 +94,7 @@ func (d *Data) NeedsTools() bool {
 
 // NeedsLoop reports whether the constructor of a service needs the event loop.
 func (d *Data) NeedsLoop() bool {
-	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.Service.NeedsLoop })
+	return slices.ContainsFunc(d.Services, func(s Service) bool { return s.NeedsLoop })
 }
 
 // LocalModels returns the services whose models run in the bot's process.
@@ -156,7 +156,7 @@ func (d *Data) CloudNeeds() string {
 	return strings.Join(names, ", ")
 }
 
-// OfOthers returns the services and carriers that other companies run, so that they process what people say.
+// OfOthers returns the services and carriers of other companies, which process what people say.
 func (d *Data) OfOthers() []Service {
 	isOwn := func(s Service) bool { return s.Local() || s.KeysURL == "" }
 	return slices.DeleteFunc(d.all(), isOwn)

@@ -13,14 +13,14 @@ const testsFolder = "server/vbot/testing/"
 
 // A standIn plays a service in the tests of a project: a role in tests/cast.py.
 type standIn struct {
-	Service
+	Service   Service
 	Class     string // that plays it, or "" if the framework's class is replaced by one without a service
 	Key       string // the variable with the key that it expects, or ""
 	Addresses []catalog.Address
 	InsteadOf string // the framework's class, if no variable has the service's address
 	Untimed   bool
 	TLS       bool
-	file      string // of Class, in the folder stand_ins
+	file      string // of this class, in the folder stand_ins
 }
 
 // substitutes are the stand-ins of services that have none, by kind. A class of the framework that talks
@@ -62,10 +62,10 @@ func (d *Data) testsTLS() bool {
 	return slices.ContainsFunc(d.StandIns, func(s standIn) bool { return s.TLS })
 }
 
-// A caller plays somebody who connects to the bot over a transport, unlike evals.
+// A caller plays somebody who connects to the bot over a transport, which evals do not.
 type caller struct {
-	Service
-	Class string
+	Transport Service
+	Class     string // that plays somebody
 }
 
 // callers returns the callers over the bot's transports.
@@ -80,12 +80,12 @@ func (d *Data) callers() (list []caller) {
 
 // PhoneCallers returns the callers by telephone.
 func (d *Data) PhoneCallers() []caller {
-	return slices.DeleteFunc(d.callers(), func(c caller) bool { return !c.Service.Service.Telephony })
+	return slices.DeleteFunc(d.callers(), func(c caller) bool { return !c.Transport.Telephony })
 }
 
 // WebCallers returns the callers over web transports.
 func (d *Data) WebCallers() []caller {
-	return slices.DeleteFunc(d.callers(), func(c caller) bool { return c.Service.Service.Telephony })
+	return slices.DeleteFunc(d.callers(), func(c caller) bool { return c.Transport.Telephony })
 }
 
 // CastImports returns the import statements of tests/cast.py, except those of the framework.
@@ -99,7 +99,7 @@ func (d *Data) CastImports() (lines []string) {
 		}
 	}
 	for _, c := range d.callers() {
-		add("people/"+c.Service.StandIn.File, c.Class)
+		add("people/"+c.Transport.StandIn.File, c.Class)
 	}
 	if d.testsTLS() {
 		add("tls", "certify")
@@ -119,7 +119,7 @@ func (d *Data) standInFiles() (paths []string) {
 		}
 	}
 	for _, c := range d.callers() {
-		paths = withImported(paths, "people/"+c.Service.StandIn.File)
+		paths = withImported(paths, "people/"+c.Transport.StandIn.File)
 	}
 	slices.Sort(paths)
 	return paths
@@ -153,14 +153,15 @@ func withImported(paths []string, file string) []string {
 func lastClass(file string) (name string) {
 	for line := range strings.Lines(textOf(file)) {
 		class, isClass := strings.CutPrefix(line, "class ")
-		if of, _, hasBase := strings.Cut(class, "("); isClass && hasBase {
-			name = of
+		if before, _, hasBase := strings.Cut(class, "("); isClass && hasBase {
+			name = before
 		}
 	}
 	return name
 }
 
-// textOf returns the text of a module of the package for tests, "" if it does not exist; a test renders all.
+// textOf returns the text of a module of the package for tests, "" if it does not exist. A test makes sure
+// that all exist.
 func textOf(file string) string {
 	text, _ := templates.Files.ReadFile(testsFolder + file + ".py")
 	return string(text)

@@ -14,7 +14,7 @@ import (
 var translations = sync.OnceValue(func() map[string]func() map[string]string {
 	const folder = "translations"
 	byTag := map[string]func() map[string]string{}
-	entries, _ := templates.Files.ReadDir(folder) // it is there, and so are its files
+	entries, _ := templates.Files.ReadDir(folder) // embedded, like its files
 	for _, entry := range entries {
 		byTag[strings.TrimSuffix(entry.Name(), ".txt")] = sync.OnceValue(func() map[string]string {
 			data, _ := templates.Files.ReadFile(folder + "/" + entry.Name())
@@ -51,7 +51,7 @@ func translationTag(language string) string {
 // Say returns what the bot or its page says, in the bot's language, or in English if there is no
 // translation. The values replace each {} in the text.
 func (d *Data) Say(key string, values ...string) (string, error) {
-	text, ok := translations()[translationTag(d.Language)]()[key]
+	text, ok := translations()[translationTag(d.LanguageTag())]()[key]
 	if !ok {
 		return "", fmt.Errorf("templates/translations have no text %q", key)
 	}
@@ -65,12 +65,12 @@ func (d *Data) Say(key string, values ...string) (string, error) {
 }
 
 // Translated reports whether the texts of the bot and its page are in a language other than English.
-func (d *Data) Translated() bool { return translationTag(d.Language) != "en" }
+func (d *Data) Translated() bool { return translationTag(d.LanguageTag()) != "en" }
 
 // PageLanguage returns the tag of the language in which the page is written.
 func (d *Data) PageLanguage() string {
 	if d.Translated() {
-		return d.Language
+		return d.LanguageTag()
 	}
 	return "en"
 }

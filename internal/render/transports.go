@@ -10,7 +10,9 @@ import (
 )
 
 // has reports whether the bot has the transport with the id.
-func (d *Data) has(id string) bool { return slices.Contains(d.Config.Transports, id) }
+func (d *Data) has(id string) bool {
+	return slices.ContainsFunc(d.Transports, func(t Service) bool { return t.ID == id || t.ModeOf == id })
+}
 
 // dials reports whether the bot has the transport with the id in this dial mode.
 func (d *Data) dials(id, mode string) bool {
@@ -44,7 +46,7 @@ func (d *Data) ClientTransports() []Service {
 // PhoneTransports returns the transports over which a carrier or Asterisk connects calls to the bot, without
 // webhooks.py.
 func (d *Data) PhoneTransports() []Service {
-	isOther := func(t Service) bool { return !t.Service.Telephony || t.ModeOf != "" }
+	isOther := func(t Service) bool { return !t.Telephony || t.ModeOf != "" }
 	return slices.DeleteFunc(slices.Clone(d.Transports), isOther)
 }
 
@@ -63,8 +65,8 @@ func (d *Data) HasVideo() bool { return d.VideoInput || d.VideoOutput }
 // HasPage reports whether the bot serves a page of its own: server/page.html.
 func (d *Data) HasPage() bool { return d.has(catalog.SmallWebRTC) && d.ClientFramework == "" }
 
-// StartCommand returns the command that starts the bot for its transport that needs the least: a page of the
-// bot or of a client, a room, or a telephone through a tunnel.
+// StartCommand returns the command that starts the bot for the transport that needs the least set-up: a
+// page of the bot or of a client, a room, or a telephone through a tunnel.
 func (d *Data) StartCommand() string {
 	const start = "uv run bot.py"
 	hasPage := d.has(catalog.SmallWebRTC) || d.has(catalog.Daily) || d.has(catalog.WebSocket)
@@ -86,7 +88,7 @@ func (d *Data) StartCommand() string {
 
 // StartsByRequest reports whether POST /start begins sessions, as it does over all web transports.
 func (d *Data) StartsByRequest() bool {
-	return slices.ContainsFunc(d.Transports, func(t Service) bool { return !t.Service.Telephony })
+	return slices.ContainsFunc(d.Transports, func(t Service) bool { return !t.Telephony })
 }
 
 // TakesRequests reports whether pages, carriers or Daily send requests to the bot itself, not only to
@@ -95,8 +97,8 @@ func (d *Data) TakesRequests() bool {
 	return !d.HasServer() || d.StartsByRequest() || len(d.PhoneTransports()) > 0
 }
 
-// UsesUDP reports whether the bot sends audio over UDP. Over SmallWebRTC it sends to browsers, which are no
-// hosts of the catalog.
+// UsesUDP reports whether the bot sends audio over UDP. Over SmallWebRTC it sends to browsers, which the
+// catalog does not list as hosts.
 func (d *Data) UsesUDP() bool {
 	hasUDP := func(t Service) bool { return slices.ContainsFunc(t.Hosts, catalog.Host.IsUDP) }
 	return d.has(catalog.SmallWebRTC) || slices.ContainsFunc(d.Transports, hasUDP)

@@ -1,5 +1,5 @@
-// Package report has the messages of vbot: failures with their codes, problems, and text and
-// JSON that are safe to print. Only Printer prints.
+// Package report has the failures of commands with their codes, the problems of a command line or a file, and
+// text and JSON that are safe to print. Only Printer prints.
 package report
 
 import (
@@ -35,23 +35,23 @@ var codes = []string{
 	Unavailable, Timeout, Partial, Differs, Failed,
 }
 
-// A Failure is the error of a command, with a code for scripts and text for people. All its fields are
-// set where it is created; a function that wraps it copies them, as Reword does.
+// A Failure is the error of a command, with a code for scripts and text for people. Its fields are set where
+// it is created; a function that wraps it copies them, as Reword does.
 type Failure struct {
-	Code       string // one of the codes above
-	Message    string // "" if the problems say everything
-	Effect     string // what the run has changed, such as "nothing was written"; ends the message; or ""
-	Problems   Problems
-	Hint       string // what to do next; printed last
-	Retryable  bool   // the same command may succeed later
-	HTTPStatus int    // of the API's response; 0 if there was none
-	Unsure     bool   // what failed may have taken effect nevertheless
-	Err        error  // the cause, or nil
+	Code         string // one of the codes above
+	Message      string // "" if the problems say everything
+	Effect       string // what the run has changed, such as "nothing was written"; ends the message; or ""
+	Problems     Problems
+	Hint         string // what to do next; printed last
+	Retryable    bool   // the same command may succeed later
+	HTTPStatus   int    // of the API's response; 0 if there was none
+	MaybeApplied bool   // the request may have taken effect, as no valid response came
+	Err          error  // the cause, or nil
 }
 
 // A Problem is one mistake, shown as one line of text.
 type Problem struct {
-	Field    string   `json:"field" about:"key, option, argument, variable, path or FILE:LINE; or empty"`
+	Field    string   `json:"field" about:"key, option, argument, variable, name, path or FILE:LINE; or empty"`
 	Message  string   `json:"message" about:"what is wrong"`
 	Allowed  []string `json:"allowed" about:"the values that are accepted; empty if unknown"`
 	AtLine   Number   `json:"line" about:"line of the file, from 1; null if none applies"`
@@ -81,7 +81,7 @@ func (p *Problems) AddAt(at Place, field, format string, args ...any) *Problem {
 }
 
 // Err returns the failure with these problems, nil if there are none. Its code is Usage if all of them are
-// about usage, else InvalidConfig; the former come first. Its hint is that of the first problem with one.
+// about usage, else InvalidConfig. Problems about usage come first. The hint is the first one of a problem.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -102,19 +102,23 @@ func (p Problems) Err() error {
 }
 
 func (f *Failure) Error() string {
-	if f.Message == "" && len(f.Problems) > 0 {
-		return f.Problems[0].Line()
+	text := f.Message
+	if text == "" && len(f.Problems) > 0 {
+		text = f.Problems[0].Line()
+		if more := len(f.Problems) - 1; more > 0 {
+			text += "; and " + Plural(more, "more problem")
+		}
 	}
 	if f.Effect != "" {
-		return f.Message + "; " + f.Effect
+		text += "; " + f.Effect
 	}
-	return f.Message
+	return text
 }
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Text returns the text for people: the message, if there is one, and the problems below it. It begins
-// with "error:", unless the person declined or interrupted, which is not an error.
+// Text returns the text for people: the message, if there is one, the problems, and the hint. It begins with
+// "error:", unless a person declined or interrupted the command.
 func (f *Failure) Text(colour bool) string {
 	start := "error: "
 	if f.Code == Declined || f.Code == Interrupted {
@@ -129,6 +133,9 @@ func (f *Failure) Text(colour bool) string {
 	}
 	for _, p := range f.Problems {
 		b.WriteString(start + Printable(p.Line()) + "\n")
+	}
+	if f.Message == "" && f.Effect != "" {
+		b.WriteString(Printable(f.Effect) + "\n")
 	}
 	if f.Hint != "" {
 		b.WriteString("hint: " + Printable(f.Hint) + "\n")
@@ -161,9 +168,6 @@ func (f *Failure) JSON(result any) FailureJSON {
 	e := &out.Error
 	e.Code = ErrorCode(f.Code)
 	e.Message = Printable(f.Error())
-	if more := len(f.Problems) - 1; f.Message == "" && more > 0 {
-		e.Message += "; and " + Plural(more, "more problem")
-	}
 	e.Retryable = f.Retryable
 	e.HTTPStatus = Number(f.HTTPStatus)
 	e.Hint = OrNull(Printable(f.Hint))
@@ -239,6 +243,16 @@ func Errorf(code, format string, args ...any) *Failure {
 	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// About returns err with its message as a problem of the field, if it has no problems yet.
+func About(field string, err error) *Failure {
+	f := *As(err)
+	if f.Problems == nil && f.Message != "" {
+		f.Problems.Add(field, "", "%s", f.Message)
+		f.Message = ""
+	}
+	return &f
+}
+
 // Usagef returns a failure for a command line that cannot be parsed.
 func Usagef(format string, args ...any) error { return Errorf(Usage, format, args...) }
 
@@ -247,8 +261,8 @@ func IOError(attempt string, err error) *Failure {
 	return &Failure{Code: IO, Message: fmt.Sprintf("%s: %v", attempt, Cause(err)), Err: err}
 }
 
-// Cancelled returns the failure of a run that a person ended before it changed anything.
-// code is Declined or Interrupted; done is a word for the change, such as "written".
+// Cancelled returns the failure of a run that a person ended before it changed anything. code is Declined or
+// Interrupted; done is the participle of the change, such as "written".
 func Cancelled(code, done string) *Failure {
 	effect := "nothing was " + done
 	return &Failure{Code: code, Message: "cancelled", Effect: effect, Retryable: code == Interrupted}

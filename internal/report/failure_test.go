@@ -78,7 +78,7 @@ func TestFailureAsJSON(t *testing.T) {
 				`"hint":"h","problems":[]}}`,
 		},
 		{
-			failure: Failure{Code: Usage, Problems: problems, Unsure: true},
+			failure: Failure{Code: Usage, Problems: problems, MaybeApplied: true},
 			result:  1,
 			want: `{"error":{"code":"usage","message":"A: one; and 1 more problem","retryable":false,` +
 				`"http_status":null,"hint":null,"problems":[{"field":"a","message":"one","allowed":[],` +

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -98,7 +97,7 @@ type Member struct {
 	ValueAt int // where the value begins, in bytes
 }
 
-// Faults that are found before the syntax is checked.
+// Messages about the syntax of a file.
 const (
 	UTF16         = "the file is UTF-16; save it as UTF-8"
 	MergeConflict = "this merge conflict is not resolved"
@@ -106,12 +105,13 @@ const (
 )
 
 // Members returns the members of the JSON object in data, in order. (encoding/json by itself
-// silently accepts duplicate keys, and keys in another letter case.) fault is what is wrong with
-// data, or ""; at is where, in bytes. If data begins with a valid object and only the text
-// after it is wrong, the members are returned as well.
-func Members(data []byte) (members []Member, at int, fault string) {
-	if at, fault = syntaxFault(data); fault != "" {
-		return nil, at, fault
+// silently accepts duplicate keys, and keys in another letter case.) An error says what is wrong
+// with data; at is where, in bytes. Errors that quote data are of the type *json.SyntaxError. If
+// data begins with a valid object and only the text after it is wrong, the members are returned
+// as well.
+func Members(data []byte) (members []Member, at int, err error) {
+	if at, err = checkSyntax(data); err != nil {
+		return nil, at, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	// next returns where the next token begins, after the punctuation.
@@ -119,7 +119,7 @@ func Members(data []byte) (members []Member, at int, fault string) {
 		return len(data) - len(bytes.TrimLeft(data[dec.InputOffset():], " \t\r\n"+punctuation))
 	}
 	if start, _ := dec.Token(); start != json.Delim('{') {
-		return nil, 0, notAnObject
+		return nil, 0, errors.New(notAnObject)
 	}
 	for members = []Member{}; dec.More(); {
 		m := Member{At: next(",")}
@@ -130,48 +130,46 @@ func Members(data []byte) (members []Member, at int, fault string) {
 	}
 	dec.Token()
 	if end := next(""); end < len(data) {
-		return members, end, "unexpected text after the JSON object"
+		return members, end, errors.New("unexpected text after the JSON object")
 	}
-	return members, 0, ""
+	return members, 0, nil
 }
 
-// syntaxFault returns what is wrong with the first JSON value in data, or "", and where, in bytes.
-func syntaxFault(data []byte) (at int, fault string) {
+// checkSyntax returns what is wrong with the first JSON value in data, and where, in bytes.
+func checkSyntax(data []byte) (at int, err error) {
 	var first json.RawMessage
-	err := json.NewDecoder(bytes.NewReader(data)).Decode(&first)
+	err = json.NewDecoder(bytes.NewReader(data)).Decode(&first)
 	switch {
 	case err == nil:
-		return 0, ""
+		return 0, nil
 	case errors.Is(err, io.EOF):
-		return 0, "the file is empty; expected a JSON object"
+		return 0, errors.New("the file is empty; expected a JSON object")
 	}
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
-		return len(data), "the JSON ends too early: a bracket or quote is not closed"
+		return len(data), errors.New("the JSON ends too early: a bracket or quote is not closed")
 	}
 	at = int(syntax.Offset) - 1
 	before, rest := bytes.TrimSpace(data[:at]), data[at:]
 	begins := func(text string) bool { return bytes.HasPrefix(rest, []byte(text)) }
 	switch {
 	case IsUTF16(data):
-		return 0, UTF16
+		return 0, errors.New(UTF16)
 	case begins("<<<<<<< "):
-		return at, MergeConflict
+		return at, errors.New(MergeConflict)
 	case (begins("}") || begins("]")) && bytes.HasSuffix(before, []byte(",")):
-		return at, fmt.Sprintf("remove the comma before %c", rest[0])
+		return at, fmt.Errorf("remove the comma before %c", rest[0])
 	case begins("#"), begins("//"), begins("/*"):
-		return at, "JSON has no comments; remove this one"
+		return at, errors.New("JSON has no comments; remove this one")
 	case begins("'"):
-		return at, "JSON strings need double quotes"
-	case strings.Contains(syntax.Error(), "max depth"): // encoding/json has no other sign of it
-		return at, "too many brackets in brackets"
+		return at, errors.New("JSON strings need double quotes")
 	case len(before) == 0:
-		return at, notAnObject
+		return at, errors.New(notAnObject)
 	}
-	return at, syntax.Error()
+	return at, syntax
 }
 
-// A Place is a character of a file.
+// A Place is a position in a file.
 type Place struct {
 	File         string // its name for messages
 	Line, Column int    // from 1

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,7 +11,7 @@ import (
 // Members finds what is wrong with a configuration file, and where. The offset is that of the byte at which
 // the second part of the text begins.
 func TestMembersOfWhatIsNoObject(t *testing.T) {
-	for _, c := range []struct{ before, rest, fault string }{
+	for _, c := range []struct{ before, rest, want string }{
 		{"", "", "the file is empty; expected a JSON object"},
 		{"", " \n", "the file is empty; expected a JSON object"},
 		{"", "[1]", notAnObject},
@@ -29,15 +30,19 @@ func TestMembersOfWhatIsNoObject(t *testing.T) {
 		{"{\n", "/* a comment */}", "JSON has no comments; remove this one"},
 		{"{", "'a': 1}", "JSON strings need double quotes"},
 		{"{\"a\": ", "yes}", "invalid character 'y' looking for beginning of value"},
-		{strings.Repeat("[", 10000), "[", "too many brackets in brackets"},
+		{strings.Repeat("[", 10000), "[", "invalid character '[' exceeded max depth"},
 		{"{\"a\": 1} ", "{}", "unexpected text after the JSON object"},
 	} {
-		_, at, fault := Members([]byte(c.before + c.rest))
+		_, at, err := Members([]byte(c.before + c.rest))
 		if c.before == "{" && c.rest == "}}" {
 			c.before = "{}" // the object ends after its bracket
 		}
-		if fault != c.fault || at != len(c.before) {
-			t.Errorf("%.40q: %s, at %d; want %s, at %d", c.before+c.rest, fault, at, c.fault, len(c.before))
+		if err == nil || err.Error() != c.want || at != len(c.before) {
+			t.Errorf("%.40q: %v, at %d; want %s, at %d", c.before+c.rest, err, at, c.want, len(c.before))
+		}
+		_, isSyntaxError := errors.AsType[*json.SyntaxError](err)
+		if isSyntaxError != strings.HasPrefix(c.want, "invalid character") {
+			t.Errorf("%.40q: the error has the type %T", c.before+c.rest, err)
 		}
 	}
 }
@@ -45,7 +50,7 @@ func TestMembersOfWhatIsNoObject(t *testing.T) {
 // Every key is a member, in order, even one that is there twice or in another letter case.
 func TestMembers(t *testing.T) {
 	const text = ` {"a": 1, "A" : [2, {"b": 3}],` + "\n" + `"a":"x"} `
-	members, at, fault := Members([]byte(text))
+	members, at, err := Members([]byte(text))
 	got := ""
 	for _, m := range members {
 		got += fmt.Sprintf("%s=%s %d %d\n", m.Key, m.Value, m.At, m.ValueAt)
@@ -55,11 +60,11 @@ func TestMembers(t *testing.T) {
 		}
 	}
 	const want = "a=1 2 7\nA=[2, {\"b\": 3}] 10 16\na=\"x\" 31 35\n"
-	if got != want || at != 0 || fault != "" {
-		t.Errorf("%q, %d, %s; want %q", got, at, fault, want)
+	if got != want || at != 0 || err != nil {
+		t.Errorf("%q, %d, %v; want %q", got, at, err, want)
 	}
-	if members, _, fault := Members([]byte("{}")); members == nil || len(members) > 0 || fault != "" {
-		t.Errorf("{}: %v, %s", members, fault)
+	if members, _, err := Members([]byte("{}")); members == nil || len(members) > 0 || err != nil {
+		t.Errorf("{}: %v, %v", members, err)
 	}
 	if members, _, _ := Members([]byte(`{"a": 1} more`)); len(members) != 1 {
 		t.Errorf("an object with text after it: %v", members)

@@ -57,7 +57,7 @@ func TestHiddenCharactersInAFailure(t *testing.T) {
 
 // Other words for a failure leave all that is known of it.
 func TestReword(t *testing.T) {
-	was := &Failure{Code: Unavailable, Hint: "wait", Retryable: true, HTTPStatus: 503, Unsure: true}
+	was := &Failure{Code: Unavailable, Hint: "wait", Retryable: true, HTTPStatus: 503, MaybeApplied: true}
 	f := Reword(was, "it is stored, but %s", "not ready")
 	want := *was
 	want.Message, want.Err = "it is stored, but not ready", was

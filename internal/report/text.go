@@ -141,13 +141,14 @@ func Cause(err error) error {
 	return err
 }
 
-// AssignmentFault returns what is wrong with name in the place of a file name, or "". It refuses what looks
-// like KEY=VALUE, because a message that repeats it would show the value.
-func AssignmentFault(name string) string {
+// CheckFileName returns an error if the name of a file or directory looks like KEY=VALUE: a message that
+// repeats the name would show the value.
+func CheckFileName(name string) error {
 	if !isAssignment(name) {
-		return ""
+		return nil
 	}
-	return "expected the name of a file or directory, got KEY=VALUE; if it is a name, write ./ before it"
+	return errors.New("expected the name of a file or directory, got KEY=VALUE; " +
+		"if it is a name, write ./ before it")
 }
 
 // isAssignment reports whether text has the form KEY=VALUE, also with `export ` before it or spaces round

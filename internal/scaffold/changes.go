@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"fmt"
 	"slices"
 
 	"vbot/internal/catalog"
@@ -12,6 +13,7 @@ import (
 type Changes struct {
 	Files     []WrittenFile    `json:"files" about:"each file of vbot, sorted by path"`
 	Variables []NeededVariable `json:"variables" about:"what server/.env needs, or needs since an update"`
+	Changed   bool             `json:"changed" about:"a file was written or removed, or would be"`
 }
 
 // A WrittenFile says what happened to a file.
@@ -35,66 +37,40 @@ func (fileAction) Enum() []string {
 	}
 }
 
-// A NeededVariable is a variable of which a person has to get the value.
+// A NeededVariable is a variable whose value a person has to get.
 type NeededVariable struct {
-	Name string        `json:"name" about:"name in server/.env"`
-	Or   []string      `json:"or" about:"variables of which one may be set instead"`
-	From string        `json:"from" about:"the page where you get the value, or what it is"`
-	Only report.OrNull `json:"only_for" about:"the only transport that needs it; null if each does"`
+	Name      string        `json:"name" about:"name in server/.env"`
+	Or        [][]string    `json:"or" about:"what may be set instead: the variables of one of these lists"`
+	OnlyOne   bool          `json:"only_one" about:"name and the lists of or exclude each other"`
+	From      string        `json:"from" about:"the page where you get the value, or what it is"`
+	Only      report.OrNull `json:"only_for" about:"id of the only transport that needs it; null if each does"`
+	OnlyLabel report.OrNull `json:"only_for_label" about:"the name of that transport for people, or null"`
 }
 
 // changesOf returns what the plan does. needed are the variables whose values a person has to get.
-func changesOf(p *project.Plan, needed []catalog.Requirement) Changes {
-	out := Changes{Files: []WrittenFile{}, Variables: []NeededVariable{}}
-	for _, s := range p.Steps {
+func changesOf(plan *project.Plan, needed []catalog.Requirement) Changes {
+	out := Changes{Files: []WrittenFile{}, Variables: []NeededVariable{}, Changed: plan.Writes() > 0}
+	for _, s := range plan.Steps {
 		file := WrittenFile{Path: s.Path, Action: fileAction(s.Action), SHA256: report.OrNull(s.Sum())}
-		if slices.ContainsFunc(p.Conflicts, func(c report.Problem) bool { return c.Field == s.Path }) {
+		if slices.ContainsFunc(plan.Conflicts, func(c report.Problem) bool { return c.Field == s.Path }) {
 			file.Action = conflict
 		}
 		out.Files = append(out.Files, file)
 	}
 	seen := map[string]bool{}
 	for _, r := range needed {
-		if seen[r.Name] {
-			continue
+		v := NeededVariable{
+			Name:      r.Name,
+			Or:        append([][]string{}, r.Instead...),
+			OnlyOne:   r.Rule.OnlyOne,
+			From:      r.Page,
+			Only:      report.OrNull(r.OnlyID),
+			OnlyLabel: report.OrNull(r.Only),
 		}
-		seen[r.Name] = true
-		v := NeededVariable{Name: r.Name, Or: []string{}, From: r.Page, Only: report.OrNull(r.Only)}
-		for _, name := range r.Rule.Names {
-			if name != r.Name {
-				v.Or = append(v.Or, name)
-			}
+		if entry := fmt.Sprint(v); !seen[entry] { // two services may have the same key
+			seen[entry] = true
+			out.Variables = append(out.Variables, v)
 		}
-		out.Variables = append(out.Variables, v)
 	}
 	return out
-}
-
-// warn warns of what the job leaves as it is, although a person may expect something else.
-func (j Job) warn(env Env, p *project.Plan) {
-	if p.Count(project.Missing) > 0 {
-		const restore = "vbot init %s --check --dry-run | vbot init %[1]s --config - --keep-existing"
-		env.Warn("files", "", "to restore what you deleted: "+restore, report.ShellPath(j.Target))
-	}
-	if slices.ContainsFunc(p.Steps, isUndelivered) {
-		env.Warn("files", "", "the next update offers what is pending again; --check --diff shows it, "+
-			"and --update --conflict-markers writes it")
-	}
-	for _, s := range p.Steps {
-		if s.Guide && s.Action == project.Kept {
-			env.Warn(s.Path, "", "kept %s, which %s", s.Path, whyKept(p.Dir, s))
-		}
-	}
-}
-
-// whyKept says why a guide was kept although it is not this version's, and what to do about it.
-func whyKept(dir string, guide project.Step) string {
-	why := "differs from this version's guide"
-	switch {
-	case guide.Before == "":
-		return "is a link, unreadable or larger than 1 MiB"
-	case guide.HasOldGuide():
-		why = "an older vbot wrote"
-	}
-	return why + "; to replace it: vbot init --no-input --overwrite-guide " + report.ShellQuote(dir)
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"vbot/internal/bot"
 	"vbot/internal/filetest"
+	"vbot/internal/project"
 	"vbot/internal/report"
 )
 
@@ -32,7 +34,7 @@ func TestHintsForFilesInTheWay(t *testing.T) {
 		dir := t.TempDir()
 		e, _ := env(dir)
 		filetest.Put(t, dir, name, "mine")
-		_, err := Job{Target: "bot", Bot: bot.Quickstart()}.Run(context.Background(), e)
+		_, err := Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}}.Run(context.Background(), e)
 		if f := report.As(err); f.Code != report.Conflict || f.Hint != hint || len(f.Problems) != 1 {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -44,10 +46,11 @@ func TestHintsForFilesInTheWay(t *testing.T) {
 	edit(t, dir, "bot/README.md", "#", "# mine")
 	values := bot.Quickstart()
 	values[bot.OptTTS] = bot.Value{Text: "elevenlabs", FromFlag: true}
-	_, err := Job{Target: "bot", Bot: values}.Run(context.Background(), e)
+	e.CatalogDir = "mine"
+	_, err := Create{Project: Project{Target: "bot", Bot: values}}.Run(context.Background(), e)
 	const start = "to change the project and keep your edits: `vbot init "
 	if f := report.As(err); !strings.HasPrefix(f.Hint, start) || !strings.Contains(f.Hint, " --update ") ||
-		!strings.Contains(f.Hint, "--tts elevenlabs") {
+		!strings.Contains(f.Hint, "--tts elevenlabs") || !strings.Contains(f.Hint, " --catalog mine`") {
 		t.Errorf("%+v", f)
 	}
 }
@@ -57,7 +60,7 @@ func TestKeepExisting(t *testing.T) {
 	dir := t.TempDir()
 	e, notes := env(dir)
 	filetest.Put(t, dir, "bot/README.md", "mine")
-	job := Job{Target: "bot", Bot: bot.Quickstart(), KeepExisting: true, DryRun: true}
+	job := Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}, KeepExisting: true, DryRun: true}
 	result, err := job.Run(context.Background(), e)
 	if err != nil || !strings.Contains(asText(result), "would keep: README.md\n") {
 		t.Errorf("%v\n%s", err, asText(result))
@@ -71,7 +74,7 @@ func TestKeepExisting(t *testing.T) {
 		!slices.ContainsFunc(preview.Files, inTheWay) || preview.ProjectName != "vbot-quickstart" {
 		t.Errorf("%v, %q\n%+v", err, *notes, preview)
 	}
-	job = Job{Target: "bot", Bot: bot.Quickstart(), KeepExisting: true, ListFiles: true}
+	job = Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}, KeepExisting: true, ListFiles: true}
 	result, err = job.Run(context.Background(), e)
 	text := asText(result)
 	if err != nil || !strings.Contains(text, "kept 1 file in "+e.Path("bot")+":\n  README.md\n") ||
@@ -85,7 +88,8 @@ func TestDryRunThatWouldFail(t *testing.T) {
 	dir := t.TempDir()
 	e, notes := env(dir)
 	filetest.Put(t, dir, "file", "")
-	result, err := Job{Target: "file", Bot: bot.Quickstart(), DryRun: true}.Run(context.Background(), e)
+	job := Create{Project: Project{Target: "file", Bot: bot.Quickstart()}, DryRun: true}
+	result, err := job.Run(context.Background(), e)
 	want := "would fail: " + e.Path("file") + " is a file, not a directory"
 	if err != nil || !strings.HasPrefix(strings.Join(*notes, ""), want) ||
 		!strings.HasPrefix(asText(result), "{\n") {
@@ -95,22 +99,91 @@ func TestDryRunThatWouldFail(t *testing.T) {
 
 // The command line of a job does the same without asking.
 func TestCommandLine(t *testing.T) {
-	e, _ := env(t.TempDir())
-	for want, job := range map[string]Job{
-		"vbot init bot --tts elevenlabs": {Bot: option(bot.OptTTS, "elevenlabs")},
-		"vbot init bot --no-input --overwrite-guide": {
-			Mode:           GenerateGuides,
-			OverwriteGuide: true,
+	plain, _ := env(t.TempDir())
+	custom := plain
+	custom.CatalogDir = "c d"
+	file := &ConfigFile{Path: "a b.json"}
+	for _, c := range []struct {
+		job  interface{ CommandLine(Env) string }
+		env  Env
+		want string
+	}{
+		{
+			job:  Create{Project: Project{Target: "bot", Bot: option(bot.OptTTS, "elevenlabs")}},
+			env:  plain,
+			want: "vbot init bot --tts elevenlabs",
 		},
-		"vbot init bot --config 'a b.json' --catalog 'c d' --keep-existing": {
-			File:         &ConfigFile{Path: "a b.json"},
-			CatalogDir:   "c d",
-			KeepExisting: true,
+		{
+			job:  Create{Project: Project{Target: "bot", File: file}, KeepExisting: true},
+			env:  custom,
+			want: "vbot init bot --config 'a b.json' --catalog 'c d' --keep-existing",
+		},
+		{
+			job:  Create{Project: Project{Target: "bot"}, ReplaceGuides: project.GuideFiles[:1]},
+			env:  plain,
+			want: "vbot init bot",
+		},
+		{
+			job:  Guides{Target: "bot", ReplaceGuides: project.GuideFiles},
+			env:  custom,
+			want: "vbot init bot --no-input --catalog 'c d' --overwrite-guide",
 		},
 	} {
-		job.Target = "bot"
-		if got := job.CommandLine(e); got != want {
-			t.Errorf("%s, want %s", got, want)
+		if got := c.job.CommandLine(c.env); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
 		}
+	}
+}
+
+// The variables that a bot needs are complete: a program that has values for one list of each entry has what
+// the bot requires.
+func TestNeededVariables(t *testing.T) {
+	e, _ := env(t.TempDir())
+	values := bot.Quickstart()
+	values[bot.OptTransports] = bot.Value{List: []string{"twilio", "smallwebrtc"}}
+	values[bot.OptBotType] = bot.Value{Text: bot.BotTelephony}
+	values[bot.OptSTT] = bot.Value{Text: "nvidia"}
+	values[bot.OptTTS] = bot.Value{Text: "nvidia"}
+	job := Create{Project: Project{Target: "bot", Bot: values}, DryRun: true}
+	result, err := job.Run(context.Background(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const openai, nvidia = "https://platform.openai.com/api-keys", "https://build.nvidia.com/settings/api-keys"
+	account := NeededVariable{
+		Name:      "TWILIO_ACCOUNT_SID",
+		Or:        [][]string{},
+		From:      "https://console.twilio.com",
+		Only:      "tel_a",
+		OnlyLabel: "Twilio",
+	}
+	token := account
+	token.Name = "TWILIO_AUTH_TOKEN"
+	token.Or = [][]string{{"TWILIO_API_KEY", "TWILIO_API_SECRET"}}
+	token.OnlyOne = true
+	want := []NeededVariable{
+		// The recognizer and the voice need the same key, unless each has a server of its own.
+		{Name: "NVIDIA_API_KEY", Or: [][]string{{"NVIDIA_STT_SERVER"}}, From: nvidia},
+		{Name: "OPENAI_API_KEY", Or: [][]string{{"OPENAI_BASE_URL"}}, From: openai},
+		{Name: "NVIDIA_API_KEY", Or: [][]string{{"NVIDIA_TTS_SERVER"}}, From: nvidia},
+		account,
+		token,
+	}
+	if got := result.(Preview).Variables; !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant\n%+v", got, want)
+	}
+	// Two services with the same requirement have one entry.
+	values[bot.OptTTS] = bot.Value{Text: "sarvam"}
+	values[bot.OptSTT] = bot.Value{Text: "sarvam"}
+	if result, err = job.Run(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, v := range result.(Preview).Variables {
+		names = append(names, v.Name)
+	}
+	const all = "SARVAM_API_KEY OPENAI_API_KEY TWILIO_ACCOUNT_SID TWILIO_AUTH_TOKEN"
+	if got := strings.Join(names, " "); got != all {
+		t.Error(got)
 	}
 }

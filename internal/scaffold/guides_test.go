@@ -16,7 +16,7 @@ func generated(t *testing.T) (dir string, e Env) {
 	t.Helper()
 	dir = t.TempDir()
 	e, _ = env(dir)
-	result, err := Job{Mode: GenerateGuides, Target: "bot"}.Run(context.Background(), e)
+	result, err := Guides{Target: "bot"}.Run(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestBotBesideGuides(t *testing.T) {
 		if isEdited {
 			filetest.Put(t, dir, "bot/AGENTS.md", "mine\n"+before)
 		}
-		_, text, err := runWarned(Job{Target: "bot", Bot: bot.Quickstart()}, e)
+		_, text, err := runWarned(Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}}, e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestBotBesideGuides(t *testing.T) {
 			t.Errorf("edited %v: %s", isEdited, text)
 		}
 		if isEdited {
-			job := Job{Mode: GenerateGuides, Target: "bot", OverwriteGuide: true}
+			job := Guides{Target: "bot", ReplaceGuides: project.GuideFiles}
 			if _, err := job.Run(context.Background(), e); err != nil {
 				t.Error(err)
 			}
@@ -64,7 +64,7 @@ func TestBotBesideGuides(t *testing.T) {
 // Beside a bot, the guide for directories without one is not written.
 func TestGuidesBesideABot(t *testing.T) {
 	dir, e := created(t)
-	result, err := Job{Mode: GenerateGuides, Target: "bot"}.Run(context.Background(), e)
+	result, err := Guides{Target: "bot"}.Run(context.Background(), e)
 	if err != nil || filetest.Tree(t, dir)["bot/GETTING_STARTED.md"] != "" {
 		t.Errorf("%v\n%s", err, asText(result))
 	}
@@ -76,7 +76,7 @@ func TestKeptGuides(t *testing.T) {
 	e, _ := env(dir)
 	filetest.Put(t, dir, "bot/AGENTS.md", "mine\n<!-- vbot 0.0.1 -->\n")
 	filetest.Put(t, dir, "bot/AGENT_IMPORT.md", strings.Repeat("x", 1<<20+1))
-	_, text, err := runWarned(Job{Mode: GenerateGuides, Target: "bot"}, e)
+	_, text, err := runWarned(Guides{Target: "bot"}, e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,13 +91,13 @@ func TestKeptGuides(t *testing.T) {
 		}
 	}
 	filetest.Put(t, dir, "other/AGENTS.md/x", "mine")
-	job := Job{Mode: GenerateGuides, Target: "other"}
+	job := Guides{Target: "other"}
 	_, err = job.Run(context.Background(), e)
 	f := report.As(err)
 	if f.Code != report.Conflict || !strings.HasPrefix(f.Hint, "choose another directory, or move") {
 		t.Errorf("%+v", f)
 	}
-	if _, err := job.Plan(e, nil); !report.HasCode(err, report.Conflict) {
+	if _, err := job.Plan(e); !report.HasCode(err, report.Conflict) {
 		t.Errorf("plan: %v", err)
 	}
 }
@@ -106,13 +106,13 @@ func TestKeptGuides(t *testing.T) {
 func TestPlan(t *testing.T) {
 	dir := t.TempDir()
 	e, _ := env(dir)
-	job := Job{Target: "bot", Bot: bot.Quickstart()}
+	job := Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}}
 	cfg, err := job.configure(e, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	filetest.Put(t, dir, "bot/README.md", "mine")
-	p, err := job.Plan(e, &cfg)
+	p, err := job.Plan(e, cfg)
 	if err != nil || len(p.Conflicts) != 1 || p.Count(project.Created) < 10 || p.Blocked {
 		t.Errorf("%v, %+v", err, p)
 	}

@@ -15,19 +15,21 @@ type Preview struct {
 	plan *project.Plan // of creating the bot, nil if there is none
 }
 
-// preview returns the result of a dry run that would create a bot. fault is why the run would fail, or nil.
-func (j Job) preview(env Env, cfg bot.Config, d draft, p *project.Plan, fault error) Preview {
-	if fault != nil {
-		f := *report.As(fault)
+// preview returns what the job would do, with warnings of why it would fail.
+func (c Create) preview(env Env, d draft) Preview {
+	needed := d.bot.ToGet(nil)
+	plan, err := c.plan(env, d)
+	if err != nil {
+		f := *report.As(err)
 		f.Effect = "" // nothing is written anyway
 		env.Warn("directory", "", "would fail: %v", &f)
-		return Preview{Config: cfg, Changes: changesOf(&project.Plan{}, d.toGet())}
+		return Preview{Config: d.bot.Config, Changes: changesOf(&project.Plan{}, needed)}
 	}
-	for _, c := range p.Conflicts {
-		env.Warn(c.Field, "would conflict: "+c.Where, "%s", c.Message)
+	for _, conflict := range plan.Conflicts {
+		env.Warn(conflict.Field, "would conflict: "+conflict.Where, "%s", conflict.Message)
 	}
-	j.warn(env, p)
-	return Preview{Config: cfg, Changes: changesOf(p, d.toGet()), plan: p}
+	warnOfGuides(env, plan)
+	return Preview{Config: d.bot.Config, Changes: changesOf(plan, needed), plan: plan}
 }
 
 // JSON returns the keys of the configuration, then those of the changes.
@@ -37,7 +39,7 @@ func (p Preview) JSON() any { return report.Joined{p.Config, p.Changes} }
 func (p Preview) Text(page *report.Printer) {
 	if p.plan != nil {
 		for _, s := range p.plan.Steps {
-			if s.Action == project.Kept && !s.Guide && isShown(s) {
+			if s.Action == project.Kept && !project.IsGuide(s.Path) && isShown(s) {
 				page.Note("would keep: %s", s.Path)
 			}
 		}

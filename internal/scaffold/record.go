@@ -10,55 +10,43 @@ import (
 	"vbot/internal/report"
 )
 
-// readRecord returns the record of the target, and the values of the configuration in it. Without a record,
-// its Vbot is "".
-func readRecord(t *project.Target, version string) (*project.Record, bot.Values, error) {
-	record, err := t.Record(render.Paths())
-	var recorded bot.Values
-	if err == nil && record.Vbot != "" {
+// A record is the record of a project, with the values of the configuration in it.
+type record struct {
+	*project.Record            // its Vbot is "" if there is no record
+	bot             bot.Values // nil if there is no record
+}
+
+// readRecord reads the record of the target.
+func readRecord(t *project.Target, version string) (was record, err error) {
+	was.Record, err = t.Record(render.Paths())
+	if err == nil && was.Vbot != "" {
 		var problems report.Problems
-		recorded, problems = bot.ParseConfig(project.RecordName, record.Config)
+		was.bot, problems = bot.ParseConfig(project.RecordName, was.Config)
 		err = problems.Err()
 	}
-	if f, ok := errors.AsType[*report.Failure](err); ok && record != nil {
+	if f, ok := errors.AsType[*report.Failure](err); ok && was.Record != nil {
 		f.Hint = "to create it again, remove it and run init with the bot's options and --keep-existing"
 		if errors.Is(err, project.ErrMergeConflict) {
 			f.Hint = "choose one side: take .vbot.json and every unedited file from it, " +
 				"then run --update with the options that the other side changed"
 		}
-		if age, _ := project.CompareVersions(record.Vbot, version); age > 0 {
-			f.Hint = "vbot " + record.Vbot + " wrote it; use that version or a later one"
+		if was.isLaterThan(version) {
+			f.Hint = "vbot " + was.Vbot + " wrote it; use that version or a later one"
 		}
 	}
-	return record, recorded, err
+	return was, err
 }
 
-// checkVersion fails if the project has no record that the job could start from, or if a later version wrote
-// a project that is to be updated.
-func (c *comparison) checkVersion() error {
-	isUpdate := c.job.Mode == Update
-	withoutBot := len(c.job.Bot) == 0 && c.job.File == nil
-	by, dir := c.record.Vbot, c.job.dir(c.env)
-	age, _ := project.CompareVersions(by, c.env.Version)
-	switch {
-	case by == "" && (isUpdate || withoutBot):
-		return c.job.noRecord(c.env)
-	case age > 0 && isUpdate:
-		const newer = "vbot %s wrote %s; this is vbot %s, which cannot update it"
-		f := report.Errorf(report.InvalidConfig, newer, by, dir, c.env.Version)
-		f.Hint = "use vbot " + by + " or a later one"
-		return f
-	case age > 0:
-		const older = "vbot %s wrote %s; this is vbot %s, which is older"
-		c.env.Warn("written_by", "", older, by, dir, c.env.Version)
-	}
-	return nil
+// isLaterThan reports whether a later version of vbot wrote the project.
+func (r record) isLaterThan(version string) bool {
+	order, _ := project.CompareVersions(r.Vbot, version)
+	return order > 0
 }
 
-// noRecord returns the failure of a comparison in a directory without a record. Somebody who followed the
-// README is in a subfolder of the project, which the hint then names.
-func (j Job) noRecord(env Env) error {
-	dir := j.dir(env)
+// noRecord returns the failure of a comparison in a directory without a record; option is --check or
+// --update. Somebody who followed the README is in a subfolder of the project, which the hint then names.
+func noRecord(env Env, target, option string) error {
+	dir := env.Path(target)
 	f := report.Errorf(report.NotFound, "there is no %s in %s, so vbot cannot know what it wrote there",
 		project.RecordName, dir)
 	f.Hint = "to compare, pass the bot's options with --check; " +
@@ -67,16 +55,12 @@ func (j Job) noRecord(env Env) error {
 		f.Message = "there is no directory " + dir
 		f.Hint = ""
 	}
-	option := " --check"
-	if j.Mode == Update {
-		option = " --update"
-	}
 	for up := filepath.Dir(dir); up != filepath.Dir(up); up = filepath.Dir(up) {
 		if project.Has(up, project.RecordName) {
 			path, _ := filepath.Rel(env.Path("."), up)
-			f.Hint = "the project is in " + up + ": vbot init " + report.ShellPath(path) + option
+			f.Hint = "the project is in " + up + ": vbot init " + report.ShellPath(path) + " " + option
 			break
 		}
 	}
-	return f
+	return report.About(project.RecordName, f)
 }

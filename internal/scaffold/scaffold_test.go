@@ -30,11 +30,16 @@ func env(dir string) (Env, *[]string) {
 	}, notes
 }
 
+// A job is one of Create, Guides, Check and Update.
+type job interface {
+	Run(context.Context, Env) (report.Result, error)
+}
+
 // runWarned runs the job, and returns its result, what it prints for people, and its warnings after that.
-func runWarned(job Job, e Env) (result report.Result, text string, err error) {
+func runWarned(j job, e Env) (result report.Result, text string, err error) {
 	warnings := ""
 	e.Warn = func(_, _, format string, args ...any) { warnings += fmt.Sprintf(format, args...) + "\n" }
-	if result, err = job.Run(context.Background(), e); result != nil {
+	if result, err = j.Run(context.Background(), e); result != nil {
 		text = asText(result)
 	}
 	return result, text + warnings, err
@@ -45,7 +50,8 @@ func created(t *testing.T) (dir string, e Env) {
 	t.Helper()
 	dir = t.TempDir()
 	e, _ = env(dir)
-	if _, err := (Job{Target: "bot", Bot: bot.Quickstart()}).Run(context.Background(), e); err != nil {
+	job := Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}}
+	if _, err := job.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
 	return dir, e
@@ -71,7 +77,7 @@ func asText(r report.Result) string {
 func TestCreateSaysWhatItWroteAndWhatComesNext(t *testing.T) {
 	dir := t.TempDir()
 	e, _ := env(dir)
-	result, err := Job{Target: "bot", Bot: bot.Quickstart()}.Run(context.Background(), e)
+	result, err := Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}}.Run(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +99,7 @@ func TestCreateSaysWhatItWroteAndWhatComesNext(t *testing.T) {
 func TestDryRunWritesNothing(t *testing.T) {
 	dir := t.TempDir()
 	e, _ := env(dir)
-	job := Job{Target: "bot", Bot: bot.Quickstart(), DryRun: true}
+	job := Create{Project: Project{Target: "bot", Bot: bot.Quickstart()}, DryRun: true}
 	result, err := job.Run(context.Background(), e)
 	if err != nil || !strings.HasPrefix(asText(result), "{\n  \"project_name\": \"vbot-quickstart\",\n") {
 		t.Errorf("%v\n%s", err, asText(result))
@@ -113,7 +119,7 @@ func TestConfigurationFileIsOverriddenWithANote(t *testing.T) {
 		bot.OptMode:     {Text: bot.ModeRealtime, FromFlag: true},
 		bot.OptRealtime: {Text: "openai", FromFlag: true},
 	}
-	job := Job{Target: "bot", Bot: values, File: file, DryRun: true}
+	job := Create{Project: Project{Target: "bot", Bot: values, File: file}, DryRun: true}
 	if _, err := job.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +132,8 @@ func TestConfigurationFileIsOverriddenWithANote(t *testing.T) {
 
 func TestIncompleteJobNamesWhatIsMissing(t *testing.T) {
 	e, _ := env(t.TempDir())
-	job := Job{Target: "bot", Bot: bot.Values{bot.OptTransports: {List: []string{"daily"}, FromFlag: true}}}
+	values := bot.Values{bot.OptTransports: {List: []string{"daily"}, FromFlag: true}}
+	job := Create{Project: Project{Target: "bot", Bot: values}}
 	_, err := job.Run(context.Background(), e)
 	if f := report.As(err); f.Code != report.InvalidConfig || !f.Problems[0].Missing {
 		t.Errorf("%+v", f)
@@ -138,7 +145,7 @@ func TestIncompleteJobNamesWhatIsMissing(t *testing.T) {
 
 func TestCheckListsWhatDiffers(t *testing.T) {
 	dir, e := created(t)
-	job := Job{Mode: Check, Target: "bot"}
+	job := Check{Project: Project{Target: "bot"}}
 	result, err := job.Run(context.Background(), e)
 	if err != nil || !strings.HasPrefix(asText(result), "all ") {
 		t.Errorf("%v\n%s", err, asText(result))
@@ -154,7 +161,7 @@ func TestUpdateKeepsEditsAndSaysWhatItNeeds(t *testing.T) {
 	dir, e := created(t)
 	edit(t, dir, "bot/server/bot.py", "import", "# mine\nimport")
 	values := bot.Values{bot.OptTTS: {Text: "elevenlabs", FromFlag: true}}
-	result, err := Job{Mode: Update, Target: "bot", Bot: values}.Run(context.Background(), e)
+	result, err := Update{Project: Project{Target: "bot", Bot: values}}.Run(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +182,7 @@ func TestUpdateThatIsDeclinedWritesNothing(t *testing.T) {
 	no := errors.New("no")
 	e.Confirm = func(context.Context, string) error { return no }
 	values := bot.Values{bot.OptTTS: {Text: "elevenlabs", FromFlag: true}}
-	result, err := Job{Mode: Update, Target: "bot", Bot: values}.Run(context.Background(), e)
+	result, err := Update{Project: Project{Target: "bot", Bot: values}}.Run(context.Background(), e)
 	if result != nil || err != no || filetest.Listing(t, dir) != before {
 		t.Errorf("%v, %v\n%s", result, err, filetest.Listing(t, dir))
 	}
@@ -185,7 +192,7 @@ func TestUpdateWithConflicts(t *testing.T) {
 	dir, e := created(t)
 	edit(t, dir, "bot/server/bot.py", "DeepgramSTTService(", "MySTTService(")
 	before := filetest.Listing(t, dir)
-	job := Job{Mode: Update, Target: "bot", Bot: bot.Values{bot.OptSTT: {Text: "assemblyai", FromFlag: true}}}
+	job := Update{Project: Project{Target: "bot", Bot: option(bot.OptSTT, "assemblyai")}}
 	result, err := job.Run(context.Background(), e)
 	if result != nil || !report.HasCode(err, report.Conflict) || filetest.Listing(t, dir) != before {
 		t.Errorf("%v, %v", result, err)
@@ -207,7 +214,7 @@ func TestUpdateWithoutARecord(t *testing.T) {
 		"bot/server": "the project is in " + e.Path("bot") + ": vbot init bot --update",
 		"other":      "",
 	} {
-		_, err := Job{Mode: Update, Target: target}.Run(context.Background(), e)
+		_, err := Update{Project: Project{Target: target}}.Run(context.Background(), e)
 		if f := report.As(err); f.Code != report.NotFound || f.Hint != hint {
 			t.Errorf("%s: %+v", target, f)
 		}
@@ -224,7 +231,7 @@ func TestUpdateWithADamagedRecord(t *testing.T) {
 	} {
 		dir, e := created(t)
 		filetest.Put(t, dir, "bot/"+project.RecordName, text)
-		_, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+		_, err := Update{Project: Project{Target: "bot"}}.Run(context.Background(), e)
 		if f := report.As(err); f.Code != report.InvalidConfig || !strings.HasPrefix(f.Hint, hint) {
 			t.Errorf("%q: %+v", text, f)
 		}
@@ -237,7 +244,8 @@ func TestUpdateOfTheLanguage(t *testing.T) {
 	e, notes := env(dir)
 	edit(t, dir, "bot/server/agent.py", "a friendly assistant", "Mila")
 	values := bot.Values{bot.OptLanguage: {Text: "fr", FromFlag: true}}
-	if _, err := (Job{Mode: Update, Target: "bot", Bot: values}).Run(context.Background(), e); err != nil {
+	update := Update{Project: Project{Target: "bot", Bot: values}}
+	if _, err := update.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
 	tree := filetest.Tree(t, dir)

@@ -23,7 +23,7 @@ func TestUpdatePreview(t *testing.T) {
 	dir, e := created(t)
 	edit(t, dir, "bot/server/bot.py", "import", "# mine\nimport")
 	before := filetest.Listing(t, dir)
-	job := Job{Mode: Update, Target: "bot", Bot: option(bot.OptTTS, "elevenlabs"), DryRun: true}
+	job := Update{Project: Project{Target: "bot", Bot: option(bot.OptTTS, "elevenlabs")}, DryRun: true}
 	result, err := job.Run(context.Background(), e)
 	if err != nil {
 		t.Fatal(err)
@@ -67,12 +67,12 @@ func TestUpdatePreview(t *testing.T) {
 func TestUpdateWithNothingToDo(t *testing.T) {
 	dir, e := created(t)
 	filetest.Put(t, dir, "bot/server/uv.lock", "")
-	result, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+	result, err := Update{Project: Project{Target: "bot"}}.Run(context.Background(), e)
 	text := asText(result)
 	if err != nil || !strings.HasPrefix(text, "nothing to do: all ") || len(result.(Written).Next) > 0 {
 		t.Errorf("%v\n%s", err, asText(result))
 	}
-	job := Job{Mode: Update, Target: "bot", Bot: option(bot.OptTTS, "elevenlabs")}
+	job := Update{Project: Project{Target: "bot", Bot: option(bot.OptTTS, "elevenlabs")}}
 	result, err = job.Run(context.Background(), e)
 	const command = "uv lock --directory bot/server"
 	if err != nil || !strings.Contains(asText(result), "refresh their lock files:\n  "+command+"\n") {
@@ -87,7 +87,7 @@ func TestUpdateWithNothingToDo(t *testing.T) {
 func TestUpdateOfADeletedFile(t *testing.T) {
 	dir, e := created(t)
 	remove(t, dir, "bot/server/Dockerfile")
-	_, text, err := runWarned(Job{Mode: Update, Target: "bot"}, e)
+	_, text, err := runWarned(Update{Project: Project{Target: "bot"}}, e)
 	for _, want := range []string{
 		"did not restore 1 file in ",
 		"to restore what you deleted: vbot init bot --check --dry-run | " +
@@ -97,7 +97,7 @@ func TestUpdateOfADeletedFile(t *testing.T) {
 			t.Errorf("%v\n%s\nlacks %q", err, text, want)
 		}
 	}
-	_, err = Job{Mode: Check, Target: "bot"}.Run(context.Background(), e)
+	_, err = Check{Project: Project{Target: "bot"}}.Run(context.Background(), e)
 	f := report.As(err)
 	if f.Code != report.Differs || !strings.HasSuffix(f.Message, ": 1 missing") || f.Hint != "" {
 		t.Errorf("%+v", f)
@@ -109,11 +109,11 @@ func TestProjectOfALaterVersion(t *testing.T) {
 	dir, _ := created(t)
 	e, notes := env(dir)
 	edit(t, dir, "bot/"+project.RecordName, `"vbot": "0.1.0"`, `"vbot": "0.2.0"`)
-	_, err := Job{Mode: Update, Target: "bot"}.Run(context.Background(), e)
+	_, err := Update{Project: Project{Target: "bot"}}.Run(context.Background(), e)
 	if f := report.As(err); f.Code != report.InvalidConfig || f.Hint != "use vbot 0.2.0 or a later one" {
 		t.Errorf("%+v", f)
 	}
-	if _, err := (Job{Mode: Check, Target: "bot"}).Run(context.Background(), e); err != nil {
+	if _, err := (Check{Project: Project{Target: "bot"}}).Run(context.Background(), e); err != nil {
 		t.Error(err)
 	}
 	if len(*notes) != 1 || !strings.HasSuffix((*notes)[0], "; this is vbot 0.1.0, which is older") {
@@ -123,7 +123,7 @@ func TestProjectOfALaterVersion(t *testing.T) {
 
 // The hint of a check says what would help: an update, or a look at the conflicts.
 func TestHintsOfACheck(t *testing.T) {
-	job := Job{Mode: Check, Target: "bot", Bot: option(bot.OptSTT, "assemblyai")}
+	job := Check{Project: Project{Target: "bot", Bot: option(bot.OptSTT, "assemblyai")}}
 	for _, c := range []struct {
 		from, to, hint string
 	}{
@@ -142,8 +142,8 @@ func TestHintsOfACheck(t *testing.T) {
 	}
 	dir, e := created(t)
 	edit(t, dir, "bot/server/bot.py", "import", "# mine\nimport")
-	job = Job{Mode: Check, Target: "bot", Verbose: true, Diff: true}
-	result, err := job.Run(context.Background(), e)
+	verbose := Check{Project: Project{Target: "bot"}, Verbose: true, Diff: true}
+	result, err := verbose.Run(context.Background(), e)
 	text := asText(result)
 	if f := report.As(err); f.Code != report.Differs || f.Hint != "" {
 		t.Errorf("%+v", f)
@@ -159,7 +159,7 @@ func TestHintsOfACheck(t *testing.T) {
 func TestJSONOfACheck(t *testing.T) {
 	dir, e := created(t)
 	remove(t, dir, "bot/server/Dockerfile")
-	result, _ := Job{Mode: Check, Target: "bot"}.Run(context.Background(), e)
+	result, _ := Check{Project: Project{Target: "bot"}}.Run(context.Background(), e)
 	data, err := json.Marshal(result)
 	if err != nil {
 		t.Fatal(err)
@@ -196,12 +196,14 @@ func TestUpdateWithoutTheTelephone(t *testing.T) {
 	e, notes := env(dir)
 	values := bot.Quickstart()
 	values[bot.OptTransports] = bot.Value{List: []string{"daily", "twilio"}, FromFlag: true}
-	if _, err := (Job{Target: "bot", Bot: values}).Run(context.Background(), e); err != nil {
+	create := Create{Project: Project{Target: "bot", Bot: values}}
+	if _, err := create.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
 	*notes = nil
 	daily := bot.Values{bot.OptTransports: {List: []string{"daily"}, FromFlag: true}}
-	if _, err := (Job{Mode: Update, Target: "bot", Bot: daily}).Run(context.Background(), e); err != nil {
+	update := Update{Project: Project{Target: "bot", Bot: daily}}
+	if _, err := update.Run(context.Background(), e); err != nil {
 		t.Fatal(err)
 	}
 	const start = "without its last telephone transport, the bot loses "

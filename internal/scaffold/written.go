@@ -21,7 +21,6 @@ type Written struct {
 	Changes
 	Next []string `json:"next" about:"the commands to run now, in order"`
 
-	job       Job
 	plan      *project.Plan
 	listFiles bool
 	advice    string               // what to do next, or ""
@@ -31,11 +30,11 @@ type Written struct {
 // Text says what happened to the files, and what to do next.
 func (w Written) Text(page *report.Printer) {
 	for _, o := range outcomes {
-		names := namesOf(w.plan, o.is)
+		names := namesOf(w.plan, o.applies)
 		text := fmt.Sprintf("%s %s in %s", o.done, report.Plural(len(names), "file"), w.Directory)
 		switch {
 		case len(names) == 0:
-		case w.listFiles || w.job.Verbose:
+		case w.listFiles:
 			page.Note("%s:\n  %s", text, strings.Join(names, "\n  "))
 		default:
 			page.Note("%s", text)
@@ -66,12 +65,13 @@ var locks = []struct{ manifest, lock, command string }{
 	{"client/package.json", "client/yarn.lock", "yarn install --cwd"},
 }
 
-// adviseLocks adds what to do about lock files that stand beside a manifest which was replaced.
-func (w *Written) adviseLocks() {
+// adviseLocks adds what to do about lock files that stand beside a manifest which was replaced. target is the
+// directory as it was typed.
+func (w *Written) adviseLocks(target string) {
 	changed := append(w.plan.Paths(project.Replaced), w.plan.Paths(project.Merged)...)
 	for _, l := range locks {
 		if slices.Contains(changed, l.manifest) && project.Has(w.Directory, l.lock) {
-			folder := filepath.Join(w.job.Target, path.Dir(l.lock))
+			folder := filepath.Join(target, path.Dir(l.lock))
 			w.Next = append(w.Next, l.command+" "+report.ShellPath(folder))
 		}
 	}
@@ -80,11 +80,11 @@ func (w *Written) adviseLocks() {
 	}
 }
 
-// outcomes are what may happen to a file: in the words of a run that is done, and of an update that asks
-// first. A step has one of them, or none.
+// outcomes are what can happen to a file, in words for a finished run and for an update that asks first. A
+// step has at most one of them.
 var outcomes = []struct {
 	done, would string
-	is          func(project.Step) bool
+	applies     func(project.Step) bool
 }{
 	{"wrote conflicts between markers into", "conflicts", hasNewConflicts},
 	{"merged with your edits", "merge with your edits", hasAction(project.Merged)},
@@ -103,10 +103,10 @@ func hasAction(action string) func(project.Step) bool {
 }
 
 // describeChanges describes for people what an update would do.
-func describeChanges(p *project.Plan) string {
+func describeChanges(plan *project.Plan) string {
 	var b strings.Builder
 	for _, o := range outcomes {
-		if names := namesOf(p, o.is); len(names) > 0 {
+		if names := namesOf(plan, o.applies); len(names) > 0 {
 			fmt.Fprintf(&b, "  %s:\n    %s\n", o.would, strings.Join(names, "\n    "))
 		}
 	}
@@ -121,10 +121,10 @@ func isUndelivered(s project.Step) bool {
 	return s.State == project.Pending && s.Action != project.Merged
 }
 
-// namesOf returns the files of the plan that are listed and for which is returns true, as nameOf writes them.
-func namesOf(p *project.Plan, is func(project.Step) bool) (names []string) {
-	for _, s := range p.Steps {
-		if isShown(s) && is(s) {
+// namesOf returns the listed files of the plan for which applies returns true, as nameOf writes them.
+func namesOf(plan *project.Plan, applies func(project.Step) bool) (names []string) {
+	for _, s := range plan.Steps {
+		if isShown(s) && applies(s) {
 			names = append(names, nameOf(s))
 		}
 	}

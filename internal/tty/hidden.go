@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Why a hidden answer is refused.
+// Errors of Hidden.
 var (
 	ErrCut   = errors.New("the terminal may have truncated the input")
 	ErrLines = errors.New("expected one line, but several were pasted")
@@ -17,8 +17,8 @@ var (
 
 // Hidden prints the prompt and reads a line without showing it; with lines, a paste may have several lines.
 //
-// isLast reports that no question follows the typed text. Further input is then the rest of a paste whose
-// lines came as single keys. Hidden discards it, so that the next program does not get it, and returns
+// isLast reports whether the typed text is the last answer. Further input is then the rest of a paste whose
+// lines came as single keys: Hidden discards it, so that the next program does not get it, and returns
 // ErrLines. It returns ErrCut if the terminal may have truncated the line.
 func (t *Terminal) Hidden(
 	ctx context.Context, prompt string, lines bool, isLast func(typed string) bool,
@@ -34,10 +34,10 @@ func (t *Terminal) Hidden(
 		if err != nil {
 			return "", err
 		}
-		if err := input.fault(); err != nil {
+		if err := input.check(); err != nil {
 			return "", err
 		}
-		if input.hasOddKey {
+		if input.hasOtherKey {
 			io.WriteString(t.out, "\r\nThat key types no character. Try again.\r\n")
 			continue
 		}
@@ -86,10 +86,10 @@ func (t *Terminal) discardInput(ctx context.Context) (hasText bool) {
 
 // A hiddenInput is what was typed at a hidden question.
 type hiddenInput struct {
-	lines     bool // a paste may have several lines
-	typed     []byte
-	refusal   error // ErrCut or ErrLines, if a paste cannot be taken whole
-	hasOddKey bool  // a key without a character was pressed, so something may be missing
+	lines       bool // a paste may have several lines
+	typed       []byte
+	err         error // ErrCut or ErrLines, if a paste is incomplete
+	hasOtherKey bool  // a key without a character was pressed, so something may be missing
 }
 
 // press applies a key.
@@ -100,7 +100,7 @@ func (h *hiddenInput) press(k key) {
 	case keyPaste:
 		h.paste(k.Text)
 	case keyCut:
-		h.refusal = ErrCut
+		h.err = ErrCut
 	case keyBackspace:
 		_, size := utf8.DecodeLastRune(h.typed)
 		h.typed = h.typed[:len(h.typed)-size]
@@ -108,7 +108,7 @@ func (h *hiddenInput) press(k key) {
 		*h = hiddenInput{lines: h.lines}
 	case keyEOF: // ends the input only if nothing is typed
 	default:
-		h.hasOddKey = true
+		h.hasOtherKey = true
 	}
 }
 
@@ -119,7 +119,7 @@ func (h *hiddenInput) paste(text string) {
 	if !h.lines {
 		text = strings.TrimRight(text, "\n")
 		if strings.Contains(text, "\n") {
-			h.refusal = ErrLines
+			h.err = ErrLines
 		}
 	}
 	h.typed = append(h.typed, text...)
@@ -130,12 +130,12 @@ func (h *hiddenInput) paste(text string) {
 // have been truncated.
 const maxLine = 4096
 
-// fault returns why the input cannot be used: ErrCut, ErrLines or nil.
-func (h *hiddenInput) fault() error {
+// check returns ErrCut or ErrLines if the input cannot be used.
+func (h *hiddenInput) check() error {
 	for line := range strings.SplitSeq(string(h.typed), "\n") {
 		if len(line) >= maxLine-1 {
 			return ErrCut
 		}
 	}
-	return h.refusal
+	return h.err
 }

@@ -56,7 +56,7 @@ func (t *Terminal) readByte(ctx context.Context) (byte, error) {
 // works on every system.
 func (t *Terminal) next(ctx context.Context) (key, error) {
 	for len(t.keys) == 0 {
-		if !t.more(ctx, t.decoder.patience()) && ctx.Err() == nil {
+		if !t.more(ctx, t.decoder.timeout()) && ctx.Err() == nil {
 			t.keys = t.decoder.Flush()
 			if t.reenterRaw() || t.updateSize() {
 				t.keys = append(t.keys, key{Name: keyNone})

@@ -87,8 +87,8 @@ type decoder struct {
 	pasting bool
 }
 
-// patience returns how long to wait for more bytes before Flush.
-func (d *decoder) patience() time.Duration {
+// timeout returns how long to wait for more bytes before Flush.
+func (d *decoder) timeout() time.Duration {
 	if d.pasting {
 		return pastePause
 	}
@@ -221,13 +221,13 @@ func (e *editor) press(k key) {
 	case keyText, keyPaste, keyCut:
 		e.insert(k.Text)
 	case keyBackspace:
-		e.delete(e.beside(-1), e.at)
+		e.delete(e.next(-1), e.at)
 	case keyDelete, keyEOF:
-		e.delete(e.at, e.beside(1))
+		e.delete(e.at, e.next(1))
 	case keyLeft:
-		e.at = e.beside(-1)
+		e.at = e.next(-1)
 	case keyRight:
-		e.at = e.beside(1)
+		e.at = e.next(1)
 	case keyHome, keyStart:
 		e.at = 0
 	case keyEnd, keyFinish:
@@ -263,9 +263,9 @@ func (e *editor) delete(from, to int) {
 	e.at = from
 }
 
-// beside returns the position before (-1) or after (1) the cursor, which never stands between
-// a letter and its combining marks.
-func (e *editor) beside(step int) int {
+// next returns the position of the cursor after a step to the left (-1) or to the right (1). It is never
+// between a letter and its combining marks.
+func (e *editor) next(step int) int {
 	at := e.at + step
 	for at > 0 && at < len(e.typed) && runeWidth(e.typed[at]) == 0 {
 		at += step

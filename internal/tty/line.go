@@ -22,7 +22,7 @@ type lineQuestion struct {
 	check   func(text string) (note string, ok bool)
 	answer  func(text string) string // converts the text to the answer; may be nil
 	line    editor
-	refused bool // Enter was pressed with an invalid text
+	invalid bool // Enter was pressed with an invalid text
 }
 
 func (q *lineQuestion) text() string {
@@ -41,12 +41,12 @@ func (q *lineQuestion) Answer() string {
 
 func (q *lineQuestion) Press(k key) bool {
 	if k.Name != keyEnter {
-		q.refused = false
+		q.invalid = false
 		q.line.press(k)
 		return false
 	}
 	_, ok := q.check(q.text())
-	q.refused = !ok
+	q.invalid = !ok
 	return ok
 }
 
@@ -60,11 +60,11 @@ func (q *lineQuestion) head(enter string) string {
 
 func (q *lineQuestion) view(width, height int, back bool) view {
 	v := head(q.head(""), &q.line, width)
-	says, ok := q.check(q.text())
+	message, ok := q.check(q.text())
 	if ok {
-		v.Rows = append(v.Rows, note(says, faint, width)...)
-	} else if q.refused || !q.Blank() {
-		v.Rows = append(v.Rows, note(says, red, width)...)
+		v.Rows = append(v.Rows, note(message, faint, width)...)
+	} else if q.invalid || !q.Blank() {
+		v.Rows = append(v.Rows, note(message, red, width)...)
 	}
 	if back {
 		v.Rows = append(v.Rows, note(backHelp, faint, width)...)
@@ -72,23 +72,23 @@ func (q *lineQuestion) view(width, height int, back bool) view {
 	return v.fit(height)
 }
 
-func (q *lineQuestion) plainly(ctx context.Context, t *Terminal) error {
+func (q *lineQuestion) askPlain(ctx context.Context, t *Terminal) error {
 	prompt := q.head("Enter: ") + ": "
 	if q.yesNo != "" {
 		prompt = q.head("") + " "
 	}
 	for {
-		said, err := t.plainLine(ctx, prompt)
+		typed, err := t.plainLine(ctx, prompt)
 		if err != nil {
 			return err
 		}
 		q.line = editor{}
-		q.line.insert(said)
-		note, ok := q.check(q.text())
+		q.line.insert(typed)
+		message, ok := q.check(q.text())
 		if ok {
 			return nil
 		}
-		t.Say("%s", note)
+		t.Say("%s", message)
 	}
 }
 
@@ -102,24 +102,24 @@ func (t *Terminal) Text(
 	return q.Answer(), err
 }
 
-// means reports whether the text is the word or its beginning, in any letter case.
-func means(text, word string) bool { return strings.HasPrefix(word, strings.ToLower(text)) }
+// abbreviates reports whether the text is the word or its beginning, in any letter case.
+func abbreviates(text, word string) bool { return strings.HasPrefix(word, strings.ToLower(text)) }
 
-// yesOrNo returns a yes-or-no question. Any other text counts as no if the fallback
-// is no, and is refused if the fallback is yes.
+// yesOrNo returns a yes-or-no question. Any other text counts as no if the fallback is no, and is invalid if
+// the fallback is yes.
 func yesOrNo(question string, fallback bool) *lineQuestion {
 	q := &lineQuestion{ask: question, yesNo: " [y/N]", fallback: "no"}
 	if fallback {
 		q.yesNo, q.fallback = " [Y/n]", "yes"
 	}
 	q.check = func(text string) (string, bool) {
-		if !fallback || means(text, "yes") || means(text, "no") {
+		if !fallback || abbreviates(text, "yes") || abbreviates(text, "no") {
 			return "", true
 		}
 		return "answer y or n", false
 	}
 	q.answer = func(text string) string {
-		if means(text, "yes") {
+		if abbreviates(text, "yes") {
 			return "yes"
 		}
 		return "no"
@@ -131,5 +131,5 @@ func yesOrNo(question string, fallback bool) *lineQuestion {
 func (t *Terminal) Confirm(ctx context.Context, question string, fallback bool) (bool, error) {
 	q := yesOrNo(question, fallback)
 	err := t.Ask(ctx, q)
-	return means(q.text(), "yes"), err
+	return abbreviates(q.text(), "yes"), err
 }

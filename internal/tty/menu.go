@@ -15,7 +15,7 @@ type Choice struct {
 	Group  string   // the heading of its group, or ""
 	Label  string   // shown first
 	Names  []string // other names to type; not shown
-	Also   []string // other words that the filter finds; not shown
+	Words  []string // other words that the filter finds; not shown
 	Note   string   // a short description, or ""
 	Detail string   // more about it, or ""; shown at the cursor
 }
@@ -23,7 +23,7 @@ type Choice struct {
 // matches reports whether the label, the names and the other words of the choice contain all words, which
 // are in lower case.
 func (c Choice) matches(words []string) bool {
-	all := strings.ToLower(c.Label + "\n" + strings.Join(slices.Concat(c.Names, c.Also), "\n"))
+	all := strings.ToLower(c.Label + "\n" + strings.Join(slices.Concat(c.Names, c.Words), "\n"))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(all, w) })
 }
 
@@ -36,8 +36,8 @@ func (c Choice) Is(word string) bool {
 // beginsWith reports whether a name or the label of the choice begins with the word, which is in lower
 // case.
 func (c Choice) beginsWith(word string) bool {
-	isBegun := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), word) }
-	return slices.ContainsFunc(append(c.Names, c.Label), isBegun)
+	hasPrefix := func(name string) bool { return strings.HasPrefix(strings.ToLower(name), word) }
+	return slices.ContainsFunc(append(c.Names, c.Label), hasPrefix)
 }
 
 // A Menu asks for one or several choices of a list. Enter selects the choice at the cursor, or
@@ -46,13 +46,14 @@ type Menu struct {
 	Ask     string
 	Choices []Choice
 	Several bool // several may be ticked
-	// Allow returns why the marked choices cannot be combined, or "". It may be nil.
-	Allow   func(marked []int) string
-	Marked  []int // in the order of marking; the answer after Enter
-	At      int   // the choice at the cursor, if the filter shows it
+	// Check returns an error if the marked choices cannot be combined. It may be nil.
+	Check  func(marked []int) error
+	Marked []int // in the order of marking; the answer after Enter
+	At     int   // the choice at the cursor, if the filter shows it
+
 	filter  editor
 	from    int    // the choice at the cursor before the filter was typed
-	refusal string // why Enter or Space was refused, or ""
+	message string // why the last Enter or Space had no effect, or ""
 	warned  int    // 1 + the index of the choice for which the warning was shown
 	page    int    // how many rows of the list were drawn last
 }
@@ -108,21 +109,21 @@ func (m *Menu) Press(k key) bool {
 		keyUp: at - 1, keyPageUp: max(0, at-m.page), keyHome: 0,
 		keyDown: at + 1, keyPageDown: min(last, at+m.page), keyEnd: last,
 	}[k.Name]
-	m.refusal = ""
+	m.message = ""
 	switch {
 	case k.Name == keyEscape && !m.Blank():
 		m.filter, m.At = editor{}, m.from
 	case len(shown) == 0 && k.Name == keyEnter:
-		m.refusal = "no match"
+		m.message = "no match"
 	case k.Name == keyEnter:
 		return m.enter()
 	case m.Several && (k.Name == keyText && k.Text == " " || k.Name == keyTab):
-		m.warned = m.At + 1 // no warning after somebody ticks or unticks it
+		m.warned = m.At + 1 // no warning after it was ticked or unticked
 		if len(shown) > 0 && m.toggle(m.At) {
 			m.filter = editor{} // for the next one
 		}
 	case moves && len(shown) > 0:
-		m.At = shown[(to+len(shown))%len(shown)] // Up and Down go round
+		m.At = shown[(to+len(shown))%len(shown)] // Up and Down wrap around
 	default:
 		before := string(m.filter.typed)
 		if before == "" {
@@ -144,8 +145,8 @@ func (m *Menu) seek() {
 		return
 	}
 	m.At = shown[0]
-	for _, likely := range []func(Choice, string) bool{Choice.Is, Choice.beginsWith} {
-		if i := slices.IndexFunc(shown, func(i int) bool { return likely(m.Choices[i], word) }); i >= 0 {
+	for _, matches := range []func(Choice, string) bool{Choice.Is, Choice.beginsWith} {
+		if i := slices.IndexFunc(shown, func(i int) bool { return matches(m.Choices[i], word) }); i >= 0 {
 			m.At = shown[i]
 			return
 		}
@@ -169,7 +170,7 @@ func (m *Menu) enter() bool {
 		return m.take([]int{m.At})
 	case m.Several && !slices.Contains(m.Marked, m.At) && m.warned != m.At+1:
 		m.warned = m.At + 1
-		m.refusal = "Space ticks " + m.Choices[m.At].Label + "; Enter again selects only " + m.Answer()
+		m.message = "Space ticks " + m.Choices[m.At].Label + "; Enter again selects only " + m.Answer()
 		return false
 	}
 	return m.take(m.Marked)
@@ -177,14 +178,15 @@ func (m *Menu) enter() bool {
 
 // take makes the chosen choices the answer, and reports whether that is allowed.
 func (m *Menu) take(chosen []int) bool {
-	m.refusal = ""
-	if m.Allow != nil {
-		m.refusal = m.Allow(chosen)
+	if m.Check != nil {
+		if err := m.Check(chosen); err != nil {
+			m.message = err.Error()
+			return false
+		}
 	}
-	if m.refusal == "" {
-		m.Marked = chosen
-	}
-	return m.refusal == ""
+	m.message = ""
+	m.Marked = chosen
+	return true
 }
 
 func (m *Menu) view(width, height int, back bool) view {
@@ -201,9 +203,9 @@ func (m *Menu) view(width, height int, back bool) view {
 	return v.fit(height)
 }
 
-// foot draws what is below the list: why a choice was refused or, for the choice at the cursor, what does
-// not fit beside its label, its detail, and the help. room is the height of the list with its foot, in rows.
-// longest is the height of the longest foot that a shown choice has.
+// foot draws what is below the list: the message or, for the choice at the cursor, what does not fit beside
+// its label, its detail, and the help. room is the height of the list with its foot, in rows. longest is the
+// height of the longest foot that a shown choice has.
 func (m *Menu) foot(shown []int, help []row, room, width int) (foot []row, longest int) {
 	foot = help
 	labelWidth := m.labelWidth()
@@ -224,8 +226,8 @@ func (m *Menu) foot(shown []int, help []row, room, width int) (foot []row, longe
 	if len(foot) > room/2 {
 		foot = help[:1]
 	}
-	if m.refusal != "" {
-		foot = note(m.refusal, red, width)
+	if m.message != "" {
+		foot = note(m.message, red, width)
 	}
 	return foot, longest
 }
@@ -264,8 +266,8 @@ func choices(all []entry) (n int) {
 	return n
 }
 
-// few is the number of choices above which typing is quicker than looking.
-const few = 7
+// maxWithoutFilter is the number of choices up to which the help does not mention the filter.
+const maxWithoutFilter = 7
 
 // help returns the line that explains the keys.
 func (m *Menu) help(shown int, back bool) string {
@@ -278,7 +280,7 @@ func (m *Menu) help(shown int, back bool) string {
 	case m.Several:
 		how = "Enter selects what is ticked"
 	}
-	if len(m.Choices) > few {
+	if len(m.Choices) > maxWithoutFilter {
 		how = fmt.Sprintf("%d of %d; %s, type to filter", shown, len(m.Choices), how)
 	}
 	if back {
@@ -322,24 +324,23 @@ func (m *Menu) row(i int, hasCursor bool, labelWidth, width int) (drawn row, lef
 	return row{name, note}, ""
 }
 
-// plainly prints numbered choices and reads numbers, ids or names. Any other text
-// narrows the list.
-func (m *Menu) plainly(ctx context.Context, t *Terminal) error {
+// askPlain prints numbered choices and reads numbers, ids or names. Any other text narrows the list.
+func (m *Menu) askPlain(ctx context.Context, t *Terminal) error {
 	t.Say("%s", m.Ask)
 	m.list(t)
 	for {
-		said, err := t.plainLine(ctx, m.plainPrompt())
+		typed, err := t.plainLine(ctx, m.plainPrompt())
 		if err != nil {
 			return err
 		}
-		said = strings.ToLower(said)
-		m.refusal = ""
-		switch chosen, ok := m.read(said); {
-		case said == "" && m.enter(), said != "" && ok && m.take(chosen):
+		typed = strings.ToLower(typed)
+		m.message = ""
+		switch chosen, ok := m.parse(typed); {
+		case typed == "" && m.enter(), typed != "" && ok && m.take(chosen):
 			return nil
-		case m.refusal != "":
-			t.Say("%s", m.refusal)
-		case said == "?":
+		case m.message != "":
+			t.Say("%s", m.message)
+		case typed == "?":
 			m.filter = editor{}
 			m.list(t)
 		case len(m.shown()) == 0:
@@ -373,7 +374,7 @@ func (m *Menu) list(t *Terminal) {
 // plainPrompt says what can be typed, and what Enter selects.
 func (m *Menu) plainPrompt() string {
 	ask, enter := "Number or name", m.Choices[m.At].Label
-	if len(m.Choices) > few {
+	if len(m.Choices) > maxWithoutFilter {
 		ask = "Number, name or part of one"
 	}
 	if m.Several {
@@ -383,14 +384,13 @@ func (m *Menu) plainPrompt() string {
 	return ask + " (Enter: " + enter + "): "
 }
 
-// read returns the typed choices. It reports false if a word is not a choice, which
-// then becomes the filter.
-func (m *Menu) read(said string) (chosen []int, ok bool) {
-	words := []string{said}
+// parse returns the typed choices. ok is false if a word is not a choice; it becomes the filter.
+func (m *Menu) parse(typed string) (chosen []int, ok bool) {
+	words := []string{typed}
 	if m.Several {
-		words = strings.Split(said, ",")
-		if len(words) == 1 && m.find(said) < 0 {
-			words = strings.Fields(said)
+		words = strings.Split(typed, ",")
+		if len(words) == 1 && m.find(typed) < 0 {
+			words = strings.Fields(typed)
 		}
 	}
 	for _, word := range words {

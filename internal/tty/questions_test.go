@@ -1,6 +1,7 @@
 package tty
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,11 +83,11 @@ func TestMenuKeys(t *testing.T) {
 	} {
 		q := m()
 		q.Several = true
-		q.Allow = func(marked []int) string {
+		q.Check = func(marked []int) error {
 			if len(marked) > 2 {
-				return "two at most"
+				return errors.New("two at most")
 			}
-			return ""
+			return nil
 		}
 		if !press(q, keys) || q.Answer() != want {
 			t.Errorf("%q: chose %q, want %q", keys, q.Answer(), want)
@@ -95,8 +96,8 @@ func TestMenuKeys(t *testing.T) {
 	// What nobody ticked is left out only after a word about it.
 	q := m()
 	if q.Several = true; press(q, "gam \x1b[H\r") ||
-		q.refusal != "Space ticks Alpha; Enter again selects only Gamma rays" {
-		t.Errorf("it says %q", q.refusal)
+		q.message != "Space ticks Alpha; Enter again selects only Gamma rays" {
+		t.Errorf("it says %q", q.message)
 	}
 }
 
@@ -113,12 +114,12 @@ func TestPlainAnswers(t *testing.T) {
 		"alpha one, BETA": "[0 1]", "x_a first": "[0]",
 		"beta": "[1]", "alphab": "[2]",
 	} {
-		if chosen, ok := m.read(strings.ToLower(said)); fmt.Sprint(chosen) != want || !ok {
+		if chosen, ok := m.parse(strings.ToLower(said)); fmt.Sprint(chosen) != want || !ok {
 			t.Errorf("%q: %v, want %s", said, chosen, want)
 		}
 	}
 	for _, said := range []string{"4", "-1", "0", "none", "alpha", "be", "beta, gamma", ",,1", "1e1"} {
-		if chosen, ok := m.read(said); ok {
+		if chosen, ok := m.parse(said); ok {
 			t.Errorf("%q was taken for %v", said, chosen)
 		}
 	}

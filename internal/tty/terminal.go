@@ -37,8 +37,8 @@ type Terminal struct {
 	width     int // in columns, at the last update
 	height    int // in lines
 
-	// A read from a terminal cannot be cancelled. So there is at most one, and the next
-	// question takes its result: a byte, or none if the terminal was closed.
+	// A read from a terminal cannot be cancelled. So there is at most one, and the next question takes its
+	// result: a byte, or none if the terminal was closed.
 	pending chan []byte // gets the result of the read; nil if no read is running
 	decoder decoder
 	keys    []key // decoded and not yet used
@@ -86,15 +86,15 @@ type question interface {
 	// Title and Answer remain on the screen.
 	Title() string
 	Answer() string
-	// plainly asks with numbered lines.
-	plainly(ctx context.Context, t *Terminal) error
+	// askPlain asks without moving the cursor.
+	askPlain(ctx context.Context, t *Terminal) error
 }
 
 // Ask asks q until it is answered. With Back, it returns ErrBack for Shift-Tab, and for
 // the left arrow key if nothing is typed.
 func (t *Terminal) Ask(ctx context.Context, q question) error {
 	if t.Plain {
-		return q.plainly(ctx, t)
+		return q.askPlain(ctx, t)
 	}
 	release, err := t.enterRaw()
 	if err != nil {

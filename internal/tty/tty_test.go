@@ -86,7 +86,7 @@ func TestKeys(t *testing.T) {
 	for _, b := range []byte("\x1b]" + strings.Repeat("x", 3*maxString)) {
 		d.Take(b)
 	}
-	if len(d.held) > maxString || d.patience() != keyPause || d.Take('\a')[0].Name != keyNone {
+	if len(d.held) > maxString || d.timeout() != keyPause || d.Take('\a')[0].Name != keyNone {
 		t.Errorf("of an endless answer, %d bytes are kept", len(d.held))
 	}
 }

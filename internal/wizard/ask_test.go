@@ -95,9 +95,10 @@ var choices = regexp.MustCompile(`(?m)^( +\d+  .*| {5,7}\S.*| [A-Z][^:\n]*:)\n`)
 // counts are the numbers of files, which change with templates.
 var counts = regexp.MustCompile(`\b\d+( missing)? file`)
 
-// converse runs the wizard in dir with these answers. It returns what the wizard shows, without the choices
-// of menus and with N for numbers of files, and the command line that would do the same.
-func converse(t *testing.T, dir string, job scaffold.Job, answers []reply) string {
+// converse runs the wizard in dir with these answers. target is the one of the command line, or "". It
+// returns what the wizard shows, without the choices of menus and with N for numbers of files, and the
+// command line that would do the same.
+func converse(t *testing.T, dir, target string, answers []reply) string {
 	t.Helper()
 	in, keyboard, err := os.Pipe()
 	if err != nil {
@@ -115,16 +116,14 @@ func converse(t *testing.T, dir string, job scaffold.Job, answers []reply) strin
 	}
 	env := scaffold.Env{Version: "1.2.3", Catalog: catalog.New(), Path: path}
 	expand := func(path string) (string, error) { return strings.Replace(path, "~", dir+"/home", 1), nil }
-	job, err = Ask(t.Context(), terminal, env, expand, job)
+	given := scaffold.Create{Project: scaffold.Project{Target: target}}
+	job, err := Ask(t.Context(), terminal, env, expand, given)
 	out := &someone.transcript
 	if err != nil {
 		out.WriteString("error: " + err.Error() + "\n")
 	}
-	if job.Target != "" {
+	if job != nil {
 		out.WriteString(job.CommandLine(env) + "\n")
-	}
-	if job.Refresh != nil {
-		out.WriteString("replace " + strings.Join(job.Refresh, ", ") + "\n")
 	}
 	for _, a := range someone.answers {
 		out.WriteString("nobody asked for " + a.typed + "\n")
@@ -146,23 +145,22 @@ func TestAsk(t *testing.T) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		var job scaffold.Job
-		setup, conversation := "", ""
+		target, setup, conversation := "", "", ""
 		for line := range strings.Lines(lines) {
 			file, isFile := strings.CutPrefix(line, "+ ")
-			target, isTarget := strings.CutPrefix(line, "target: ")
+			name, isTarget := strings.CutPrefix(line, "target: ")
 			switch {
 			case isFile:
 				filetest.Put(t, dir, filepath.FromSlash(strings.TrimSpace(file)), "# mine\n")
 			case isTarget:
-				job.Target = strings.TrimSpace(target)
+				target = strings.TrimSpace(name)
 			default:
 				conversation += line
 				continue
 			}
 			setup += line
 		}
-		return setup + strings.TrimSpace(converse(t, dir, job, answersIn(conversation))) + "\n"
+		return setup + strings.TrimSpace(converse(t, dir, target, answersIn(conversation))) + "\n"
 	})
 }
 

@@ -2,6 +2,7 @@ package wizard
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -13,11 +14,11 @@ import (
 
 // allows reports whether the rules allow the value together with all other answers.
 func (w *wizard) allows(o *bot.Option, a bot.Value) bool {
-	return w.objection(o, a) == ""
+	return w.check(o, a) == nil
 }
 
-// objection returns why the rules refuse the value, or "".
-func (w *wizard) objection(o *bot.Option, a bot.Value) string {
+// check returns an error if the rules do not allow the value together with all other answers.
+func (w *wizard) check(o *bot.Option, a bot.Value) error {
 	answers := maps.Clone(w.Bot)
 	if o == bot.OptBotType {
 		delete(answers, bot.OptTransports) // the other bot type has other transports
@@ -26,13 +27,13 @@ func (w *wizard) objection(o *bot.Option, a bot.Value) string {
 	_, _, problems := bot.Resolve(w.env.Catalog, answers, w.name())
 	for _, p := range problems {
 		if !p.Missing {
-			return p.Message
+			return errors.New(p.Message)
 		}
 	}
-	return ""
+	return nil
 }
 
-// values returns the values of an option that an answer holds.
+// values returns the values of an answer.
 func values(a bot.Value) []string {
 	if a.Text == "" {
 		return a.List
@@ -40,7 +41,7 @@ func values(a bot.Value) []string {
 	return []string{a.Text}
 }
 
-// answer returns the answer that holds the values. "" stands for none.
+// answer returns an answer with these values; "" stands for none. For changed, see askTopic.
 func answer(o *bot.Option, changed bool, values ...string) bot.Value {
 	if o.IsList() {
 		return bot.Value{List: values, FromFlag: changed}
@@ -48,7 +49,8 @@ func answer(o *bot.Option, changed bool, values ...string) bot.Value {
 	return bot.Value{Text: values[0], FromFlag: changed}
 }
 
-// offer returns the allowed values of the option. The value "" stands for none.
+// offer returns the choices that the rules allow for the option. The value "" stands for none. For changed,
+// see askTopic.
 func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	add := func(c tty.Choice) {
 		if c.Value == "" || w.allows(o, answer(o, changed, c.Value)) {
@@ -70,9 +72,9 @@ func (w *wizard) offer(o *bot.Option, changed bool) (choices []tty.Choice) {
 	}
 	services := slices.Clone(w.env.Catalog.List(o.Kind))
 	has := w.credentials()
-	here := w.env.Catalog.Find(o.Kind, bot.OnThisMachine()[o].Text) // the first of its group
+	first := w.env.Catalog.Find(o.Kind, bot.OnThisMachine()[o].Text) // of the local ones
 	rank := func(s *catalog.Service) int {
-		if s == here {
+		if s == first {
 			return 2 * int(s.Heading())
 		}
 		return 2*int(s.Heading()) + 1
@@ -123,7 +125,7 @@ func choiceOf(s *catalog.Service, has map[string]bool) tty.Choice {
 		Group: s.Heading().String(),
 		Label: s.Label,
 		Names: append([]string{s.ID}, s.Names...),
-		Also:  s.LanguageNames(),
+		Words: s.LanguageNames(),
 		Note:  s.Summary(has),
 	}
 	var details []string

@@ -3,6 +3,7 @@ package wizard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,7 +77,7 @@ func (w *wizard) askStart(ctx context.Context) error {
 			w.terminal.Say(update, report.ShellPath(w.Target))
 		}
 	}
-	if w.start == startUnknown && (w.OverwriteGuide || hasBot) {
+	if w.start == startUnknown && (len(w.ReplaceGuides) > 0 || hasBot) {
 		at = startGuides
 	}
 	i, err := w.terminal.Choose(ctx, "How do you want to start?", choices, at)
@@ -147,7 +148,7 @@ func (w *wizard) drop(o *bot.Option) {
 	w.askAgain(o)
 }
 
-// askText asks for the text of an option. Enter gives the answer from before, or the default: the
+// askText asks for the text of an option. Enter gives the earlier answer or, without one, the default: the
 // directory's name as the project's name, and no value for all other options.
 func (w *wizard) askText(ctx context.Context, t *topic, changed bool) error {
 	o, fallback := t.options[0], t.noneLabel()
@@ -164,11 +165,14 @@ func (w *wizard) askText(ctx context.Context, t *topic, changed bool) error {
 		return bot.Value{Text: typed, FromFlag: changed}
 	}
 	suggested := cmp.Or(w.before[o].Text, fallback)
-	typed, err := w.terminal.Text(ctx, o.Ask, suggested, func(typed string) (why string, ok bool) {
-		if o == bot.OptName || typed != fallback { // rules apply to the directory's name, too
-			why = w.objection(o, valueOf(typed))
+	typed, err := w.terminal.Text(ctx, o.Ask, suggested, func(typed string) (message string, ok bool) {
+		if o != bot.OptName && typed == fallback { // only the directory's name may break a rule
+			return "", true
 		}
-		return why, why == ""
+		if err := w.check(o, valueOf(typed)); err != nil {
+			return err.Error(), false
+		}
+		return "", true
 	})
 	if err == nil && typed != fallback {
 		w.Bot[o] = valueOf(typed)
@@ -196,7 +200,7 @@ func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) err
 		}
 	}
 	if m.Several {
-		m.Allow = func(marked []int) string { return w.objection(o, picked(marked)) }
+		m.Check = func(marked []int) error { return w.check(o, picked(marked)) }
 	} else {
 		m.Marked = nil // Enter selects the choice at the cursor
 	}
@@ -219,11 +223,11 @@ func (w *wizard) askValues(ctx context.Context, o *bot.Option, changed bool) err
 func (w *wizard) askToggles(ctx context.Context, t *topic, changed bool) error {
 	none := t.noneLabel()
 	m := &tty.Menu{Ask: t.options[0].Question(), Several: true, Choices: []tty.Choice{{Label: none}}}
-	m.Allow = func(marked []int) string {
+	m.Check = func(marked []int) error {
 		if len(marked) > 1 && slices.Contains(marked, 0) {
-			return "choose either " + none + " or some of the others"
+			return errors.New("choose either " + none + " or some of the others")
 		}
-		return ""
+		return nil
 	}
 	var offered []*bot.Option
 	byDefault, _, _ := bot.Resolve(w.env.Catalog, w.Bot, w.name())

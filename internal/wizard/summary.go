@@ -25,7 +25,7 @@ func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 		f := &report.Failure{Code: report.InvalidConfig, Problems: problems, Hint: "nothing was written"}
 		return nil, f
 	}
-	planned, err := w.Plan(w.env, &cfg)
+	planned, err := w.Plan(w.env, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (w *wizard) finish(ctx context.Context) (*project.Plan, error) {
 			return nil, report.Cancelled(report.Declined, "written")
 		case what == doKeep:
 			w.KeepExisting = true
-			return w.Plan(w.env, &cfg)
+			return w.Plan(w.env, cfg)
 		case what == doWrite:
 			return planned, nil
 		}
@@ -61,7 +61,7 @@ func (w *wizard) askMissing(problems report.Problems) bool {
 }
 
 // show prints the answers, the keys they need, and the conflicts with existing files.
-func (w *wizard) show(cfg bot.Config, p *project.Plan) {
+func (w *wizard) show(cfg bot.Config, plan *project.Plan) {
 	w.terminal.Say("")
 	answers := cfg.Values()
 	for _, t := range w.topics {
@@ -74,17 +74,17 @@ func (w *wizard) show(cfg bot.Config, p *project.Plan) {
 		keys = append(keys, c.String())
 	}
 	w.terminal.Say("  %-14s  %s\n", "Keys", cmp.Or(strings.Join(keys, ", "), "none"))
-	for _, c := range p.Conflicts {
+	for _, c := range plan.Conflicts {
 		w.terminal.Say("  Conflict: %s", c.Line())
 	}
-	if p.Blocked {
+	if plan.Blocked {
 		w.terminal.Say("  Directories and links are not replaced: move them, or choose another directory.")
 	}
-	kept := p.Shown(project.Kept)
+	kept := plan.Shown(project.Kept)
 	for _, name := range kept {
 		w.terminal.Say("  Kept: %s", name)
 	}
-	if len(p.Conflicts) > 0 || len(kept) > 0 {
+	if len(plan.Conflicts) > 0 || len(kept) > 0 {
 		w.terminal.Say("")
 	}
 }
@@ -120,19 +120,19 @@ const (
 	doCancel = "no"
 )
 
-func (w *wizard) askWhatNow(ctx context.Context, p *project.Plan) (action string, err error) {
+func (w *wizard) askWhatNow(ctx context.Context, plan *project.Plan) (action string, err error) {
 	var choices []tty.Choice
 	add := func(action, label string) {
 		choices = append(choices, tty.Choice{Value: action, Label: label, Names: []string{action}})
 	}
-	n := len(p.Shown(project.Created)) + len(p.Shown(project.Replaced))
+	n := len(plan.Shown(project.Created)) + len(plan.Shown(project.Replaced))
 	switch {
-	case len(p.Conflicts) == 0 && n == 0:
+	case len(plan.Conflicts) == 0 && n == 0:
 		add(doWrite, "Finish: all files are up to date")
-	case len(p.Conflicts) == 0:
+	case len(plan.Conflicts) == 0:
 		add(doWrite, "Write "+report.Plural(n, "file")+" to "+w.Target)
-	case !p.Blocked:
-		add(doKeep, "Keep existing files, write "+report.Plural(n-len(p.Conflicts), "missing file"))
+	case !plan.Blocked:
+		add(doKeep, "Keep existing files, write "+report.Plural(n-len(plan.Conflicts), "missing file"))
 	}
 	add(doChange, "Change an answer")
 	add(doCancel, "Cancel without writing")

@@ -8,6 +8,7 @@ import (
 
 	"vbot/internal/bot"
 	"vbot/internal/project"
+	"vbot/internal/report"
 	"vbot/internal/scaffold"
 	"vbot/internal/tty"
 )
@@ -27,8 +28,8 @@ type wizard struct {
 	env      scaffold.Env
 	expand   func(path string) (string, error) // replaces ~ by the person's home directory
 
-	// The job so far. Its target is as it was typed, except that ~ is expanded.
-	scaffold.Job
+	// The answers so far. The target is as it was typed, except that ~ is expanded.
+	scaffold.Create
 	located bool // the target was asked for, or given and checked
 
 	topics []*topic
@@ -50,30 +51,45 @@ func (w *wizard) dir() string { return w.env.Path(w.Target) }
 // name returns the default project name, "" if the directory's name cannot be one.
 func (w *wizard) name() string { return bot.NameFromDir(w.dir()) }
 
+// A Job is what a person asked for: a scaffold.Create or scaffold.Guides.
+type Job interface {
+	Run(context.Context, scaffold.Env) (report.Result, error)
+	CommandLine(scaffold.Env) string
+}
+
 // Ask asks what to write, shows it, and lets the person change answers until they confirm or cancel.
-// The given job may have a target. expand replaces ~ at the beginning of a path that was typed.
+// given has what the command line says, which may be a target. expand replaces ~ at the beginning of a path
+// that was typed.
 //
-// Even with an error, the returned job has the answers so far; its target is "" if there is no usable
-// directory yet. Until Ask returns, Ctrl-C is a key, not a signal.
+// Even with an error, the returned job has the answers so far; it is nil if there is no usable directory yet.
+// Until Ask returns, Ctrl-C is a key, not a signal.
 func Ask(
 	ctx context.Context, t *tty.Terminal, env scaffold.Env,
-	expand func(path string) (string, error), job scaffold.Job,
-) (scaffold.Job, error) {
-	job.Bot = bot.Values{}
+	expand func(path string) (string, error), given scaffold.Create,
+) (Job, error) {
+	given.Bot = bot.Values{}
 	w := &wizard{
 		terminal: t,
 		env:      env,
 		expand:   expand,
-		Job:      job,
+		Create:   given,
 		topics:   topics(),
 		start:    startUnknown,
 		before:   bot.Values{},
 	}
 	err := w.ask(ctx)
-	if !w.located {
-		w.Target = ""
+	switch {
+	case !w.located:
+		return nil, err
+	case w.start == startGuides:
+		return w.guides(), err
 	}
-	return w.Job, err
+	return w.Create, err
+}
+
+// guides returns the job that writes the guides.
+func (w *wizard) guides() scaffold.Guides {
+	return scaffold.Guides{Target: w.Target, ReplaceGuides: w.ReplaceGuides, ListFiles: w.ListFiles}
 }
 
 func (w *wizard) ask(ctx context.Context) error {
@@ -104,10 +120,8 @@ func (w *wizard) ask(ctx context.Context) error {
 			planned, err = w.finish(ctx)
 		} else if err = w.askTopic(ctx, v.topic, v.changed); err == nil {
 			w.visits = append(w.visits, v)
-			w.Mode = scaffold.Create
 			if w.start == startGuides {
-				w.Mode = scaffold.GenerateGuides
-				planned, err = w.Plan(w.env, nil)
+				planned, err = w.guides().Plan(w.env)
 			}
 		}
 		switch {
@@ -120,18 +134,18 @@ func (w *wizard) ask(ctx context.Context) error {
 		case err != nil:
 			return err
 		case planned != nil:
-			return w.offerRefresh(ctx, planned)
+			return w.offerGuides(ctx, planned)
 		}
 		v = visit{topic: w.next()}
 	}
 }
 
-// offerRefresh asks whether to replace guides that an older vbot wrote.
-func (w *wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
+// offerGuides asks whether to replace guides that an older vbot wrote.
+func (w *wizard) offerGuides(ctx context.Context, plan *project.Plan) error {
 	w.terminal.Back = false
 	kept := 0 // guides that differ
-	for _, s := range p.Steps {
-		if !s.Guide || s.Action != project.Kept {
+	for _, s := range plan.Steps {
+		if !project.IsGuide(s.Path) || s.Action != project.Kept {
 			continue
 		}
 		kept++
@@ -144,11 +158,11 @@ func (w *wizard) offerRefresh(ctx context.Context, p *project.Plan) error {
 			return err
 		}
 		if yes {
-			w.Refresh = append(w.Refresh, s.Path)
+			w.ReplaceGuides = append(w.ReplaceGuides, s.Path)
 		}
 	}
-	if kept > 0 && kept == len(w.Refresh) {
-		w.OverwriteGuide = true // for the command line
+	if kept > 0 && kept == len(w.ReplaceGuides) {
+		w.ReplaceGuides = project.GuideFiles // then the command line has --overwrite-guide
 	}
 	return nil
 }

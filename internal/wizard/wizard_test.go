@@ -16,7 +16,7 @@ import (
 // newWizard returns a wizard that knows these values so far.
 func newWizard(cat *catalog.Catalog, values bot.Values) *wizard {
 	env := scaffold.Env{Catalog: cat, Path: filepath.Clean}
-	return &wizard{env: env, Job: scaffold.Job{Bot: values}}
+	return &wizard{env: env, Create: scaffold.Create{Project: scaffold.Project{Bot: values}}}
 }
 
 // A service of one's own is offered after vbot's.

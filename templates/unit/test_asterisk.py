@@ -439,6 +439,7 @@ def test_a_call_out(ari: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     [(url, request)] = ari
     assert url == "http://pbx:8088/ari/channels"
     assert request["json"]["endpoint"] == "Local/+4930123@bot-out/n"
+    assert "callerId" not in request["json"]  # the telephone shows what the dialplan sets
     told = request["json"]["variables"]["BOT_CALL"]
     assert told == "call=out,to=%2B4930123,customer=Ada%2C%20%26%20co,order=7"
     # So Asterisk sends it as the query.
@@ -447,10 +448,18 @@ def test_a_call_out(ari: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     assert data.body == {"customer": "Ada, & co", "order": "7"}
 
 
+def test_what_the_telephone_shows(ari: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SERVER_API_KEY", "a-key")
+    assert asked({"phone_number": "201", "caller_id": "+4930100"})[0] == 200
+    [(_, request)] = ari
+    assert request["json"]["callerId"] == "+4930100"
+
+
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
         ({"phone_number": "1;DROP"}, 422, "string_pattern_mismatch"),
+        ({"phone_number": "201", "caller_id": '"A" <1>'}, 422, "string_pattern_mismatch"),
         ({"phone_number": "200", "data": {"to": "201"}}, 422, "names of the call itself: to"),
         ({"phone_number": "200", "data": {"a": "x" * 1000}}, 422, "data is too long"),
         ({"phone_number": "200", "data": {"a,b": 1}}, 422, "string_pattern_mismatch"),

@@ -42,9 +42,14 @@ DIALED_IN = {
 }
 
 
+STARTED = time.time()  # when this file was read, and parameters were signed
+
+
 @pytest.fixture(autouse=True)
 def with_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key, at the time at which parameters were signed: signatures are valid for a minute."""
     monkeypatch.setenv("DAILY_API_KEY", KEY)
+    monkeypatch.setattr(time, "time", lambda: STARTED)
 
 
 def signed(call: dict[str, Any], key: str = KEY, seconds: int = 60) -> dict[str, Any]:

@@ -104,6 +104,27 @@ async def test_the_other_carriers(services: Services, twilio: None) -> None:
     assert "v2/calls" in services.script.wrong()[0]
 
 
+async def test_the_rest_interface_of_asterisk(services: Services, twilio: None) -> None:
+    """As vbot.calls and vbot.asterisk.dialout ask it: a transfer, and a call out."""
+    module.ask_here(services.env[module.VARIABLE])
+    carrier, key = services.of(Carriers), {"Authorization": "Basic dmJvdDp2Ym90"}
+    address = module.ARI["ASTERISK_ARI_URL"]
+    chosen = {"variable": "SHARED(BOT_NEXT,PJSIP/caller-00000001)", "value": "201"}
+    await vbot.calls.post(f"{address}/asterisk/variable", headers=key, params=chosen)
+    assert carrier.next == ["dial 201"]
+    wanted = {"endpoint": "Local/201@bot-out/n"}
+    await vbot.calls.post(f"{address}/channels", headers=key, json=wanted)
+    assert [asked["path"] for asked in carrier.requests] == [
+        "/ari/asterisk/variable",
+        "/ari/channels",
+    ]
+    assert services.script.wrong() == []
+    other = {"variable": "GLOBAL(BOT_NEXT)", "value": "201"}
+    with pytest.raises(RuntimeError, match="^400 "):  # the dialplan does not read it
+        await vbot.calls.post(f"{address}/asterisk/variable", headers=key, params=other)
+    assert "GLOBAL(BOT_NEXT)" in services.script.wrong()[0]
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
     monkeypatch.setattr(vbot.facts, "now", vbot.facts.now)

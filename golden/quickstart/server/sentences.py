@@ -1,4 +1,7 @@
-"""What the bot says word for word, in its language. Change what you like."""
+"""What the bot says word for word, in its language. Change what you like.
+
+If you change the language later, the lines that you edited here conflict: translate those.
+"""
 
 from vbot import Sentences
 

@@ -14,7 +14,7 @@ import pytest
 
 import cast
 from vbot.testing import Bot, Person, Role, Script, Services, Tester, offline, values
-from vbot.testing.carriers import VARIABLE, Carriers
+from vbot.testing.carriers import ARI, VARIABLE, Carriers
 from vbot.testing.clock import Clock, tell_time_of_test
 from vbot.testing.people.person import how_busy
 
@@ -67,7 +67,9 @@ async def program(
     file: str, probe: str, services: Services, folder: Path, **more: str
 ) -> AsyncIterator[Bot]:
     """Run a program of the bot. It answers at `probe`, which is PORT/PATH, when it is ready."""
-    env = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    env = ARI | {
+        name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
+    }
     env |= values.keys_of(cast.SERVICES) | services.env | more | {"LOG_LEVEL": "DEBUG"}
     port = free_port()
     probe = probe.replace("NEXT_PORT", str(port + 1)).replace("PORT", str(port))
