@@ -814,8 +814,10 @@ func TestUpdateThatFailsAnywhere(t *testing.T) {
 				t.Fatalf("%s: %s", fault, r.stdout)
 			}
 			options := []string{"", "--tts elevenlabs", "--tts cartesia"}[n/3%3]
-			vbot(t, dir, append([]string{"init", "target", "--update"}, strings.Fields(options)...)...).
-				wantCode(t, 0)
+			r = vbot(t, dir, append([]string{"init", "target", "--update"}, strings.Fields(options)...)...)
+			if r.code != 0 {
+				t.Fatalf("%s, then %q: %s\nthe first one said\n%s", fault, options, r.stderr, out)
+			}
 			if options == "" &&
 				strings.Contains(filetest.Tree(t, dir)["target/.vbot.json"], `"tts_service": "tts_b"`) {
 				options = "--tts elevenlabs" // what failed had come to writing this
