@@ -247,11 +247,22 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
 
 
 def test_callers_book_at_an_api_of_the_owner(project: bots.Project) -> None:
-    """With the example, as RECIPES.md says. The tests, as they are, notice an edit of the tool."""
+    """With the example, as RECIPES.md says. The tests, as they are, notice an edit of the tool.
+
+    Once it is the owner's, they also notice that the bot does not have it.
+    """
     title = "A tool that calls your own HTTP API"
     recipes.follow(project, "RECIPES.md", title, recipes.tool)
     done = pytest_in(project, "tests")
     assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
+
+    agent = project.server / "agent.py"
+    source = agent.read_text()
+    agent.write_text(editing.replaced(source, ("    book_appointment,\n", "")))
+    done = pytest_in(project, "tests", "-k", "a_caller_books")
+    assert done.returncode == 1, done.stdout
+    assert "The model has no tool book_appointment: add it to TOOLS in agent.py" in done.stdout
+    agent.write_text(source)
 
     tool = project.server / "appointments.py"
     tool.write_text(editing.replaced(tool.read_text(), ('/appointments"', '/bookings"')))

@@ -1,9 +1,13 @@
 """What tests of owners are told, and the stand-ins and the clock that they use."""
 
+import hashlib
+import json
 import os
+import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import date
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any, Literal
 
 import aiohttp
@@ -15,7 +19,7 @@ import vbot.facts
 from fakes import SENTENCES
 from vbot import Needs
 from vbot.calls import dial, update_at_twilio
-from vbot.testing import Api, Bot, Carriers, Clock, Role, Script, Services, Tester, values
+from vbot.testing import Api, Bot, Carriers, Clock, Role, Script, Services, Tester, program, values
 from vbot.testing import carriers as module
 from vbot.testing.clock import tell_time_of_test
 from vbot.testing.people import person
@@ -191,6 +195,47 @@ def test_a_tool_that_the_model_does_not_have_is_named() -> None:
         script.reply()
     script.tools = ["hang_up", "book"]
     assert script.reply().call == "book"
+
+
+EXAMPLE = "async def book_appointment(params): ...\n"
+URL = "APPOINTMENTS_API_URL"
+
+
+@pytest.mark.parametrize(
+    ("text", "required", "listed", "given"),
+    [
+        (EXAMPLE, [], [], ["book_appointment"]),
+        (EXAMPLE.replace("\n", "\r\n"), ["OTHER"], [], ["book_appointment"]),
+        (f"{EXAMPLE}# edited\n", [], [], []),  # so it is the owner's, and TOOLS has to list it
+        (EXAMPLE, [URL], [], []),
+        (EXAMPLE, [Needs(URL, if_set="OTHER")], [], []),
+        (EXAMPLE, [], [len], ["len"]),  # no second time
+        ("", [], [], []),  # deleted
+    ],
+)
+def test_the_bot_of_tests_has_the_example_while_it_is_one(
+    text: str,
+    required: list[Any],
+    listed: list[Any],
+    given: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recorded = {"server/appointments.py": hashlib.sha256(EXAMPLE.encode()).hexdigest()}
+    (tmp_path / ".vbot.json").write_text(json.dumps({"files": recorded}))
+    (tmp_path / "server").mkdir()
+    monkeypatch.chdir(tmp_path / "server")
+    if text:
+        Path("appointments.py").write_bytes(text.encode())
+    module = ModuleType("appointments")
+    exec(EXAMPLE, vars(module))
+    if listed:
+        vars(module)["book_appointment"] = len
+    monkeypatch.setitem(sys.modules, "appointments", module)
+    agent = SimpleNamespace(TOOLS=listed, REQUIRED=required)
+    monkeypatch.setitem(sys.modules, "agent", agent)  # pyright: ignore[reportArgumentType]
+    program.add_example()
+    assert [tool.__name__ for tool in agent.TOOLS] == given
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from types import ModuleType
 
 import aiohttp
 import pytest
@@ -24,17 +23,6 @@ the_clock = Clock()
 
 SERVER = Path(__file__).parents[2]
 HAS_CARRIERS = {"carriers": Role("carriers", Carriers, addresses={VARIABLE: "{}"})}
-TOOLS = "TOOLS_IN_TESTS"  # in a module of tests: tools that only the bot of the tests has
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Note which tools the bot has in the tests that were chosen."""
-    modules: dict[str, ModuleType] = {}
-    for item in session.items:
-        module = item.module if isinstance(item, pytest.Function) else None
-        if module and hasattr(module, TOOLS):
-            modules[module.__name__] = module
-    os.environ[TOOLS] = " ".join(modules)
 
 
 def pytest_unconfigure() -> None:
