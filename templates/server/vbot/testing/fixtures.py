@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 import cast
+from vbot import checks
 from vbot.testing import Bot, Person, Role, Script, Services, Tester, offline, values
 from vbot.testing.carriers import ARI, VARIABLE, Carriers
 from vbot.testing.clock import Clock, tell_time_of_test
@@ -33,9 +34,13 @@ def pytest_unconfigure() -> None:
 def environment() -> None:
     """Tools that tests call as functions find what they need in the environment, as the bot does.
 
-    What is set where pytest runs, and is not blank, comes first.
+    What is set where pytest runs, and is not blank, comes first. If agent.py is wrong, no test
+    runs, as the bot does not start.
     """
     import agent
+
+    if wrong := checks.problems():
+        pytest.exit("\n".join(wrong), returncode=1)
 
     os.environ.update(values.keys_of(cast.SERVICES) | values.of(agent.REQUIRED))
 
