@@ -64,6 +64,7 @@ async def program(
         name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
     }
     env |= values.keys_of(cast.SERVICES) | services.env | more | {"LOG_LEVEL": "DEBUG"}
+    env["RECORDINGS_OF_TESTS"] = str(folder / "recordings")
     port = free_port()
     probe = probe.replace("NEXT_PORT", str(port + 1)).replace("PORT", str(port))
     command = [sys.executable, "-m", "vbot.testing.program", file, "--port", str(port)]

@@ -112,6 +112,9 @@ def main() -> None:
             replace(original, substitute_of(original, role, address))
     if importlib.util.find_spec("vbot.google"):  # tests have no account
         vars(importlib.import_module("vbot.google"))["problems"] = list
+    if importlib.util.find_spec("vbot.recording"):  # recordings of stand-ins are not the owner's
+        folder = Path(os.environ["RECORDINGS_OF_TESTS"])
+        vars(importlib.import_module("vbot.recording"))["FOLDER"] = folder
     del sys.argv[0]
     runpy.run_path(sys.argv[0], run_name="__main__")
 
