@@ -247,11 +247,22 @@ def test_a_tool_of_the_owner_is_called(project: bots.Project) -> None:
 
 
 def test_callers_book_at_an_api_of_the_owner(project: bots.Project) -> None:
-    """With the example, as RECIPES.md says. The tests, as they are, notice an edit of the tool."""
+    """With the example, as RECIPES.md says. The tests, as they are, notice an edit of the tool.
+
+    Once it is the owner's, they also notice that the bot does not have it.
+    """
     title = "A tool that calls your own HTTP API"
     recipes.follow(project, "RECIPES.md", title, recipes.tool)
     done = pytest_in(project, "tests")
     assert done.returncode == 0 and "4 passed" in done.stdout, done.stdout
+
+    agent = project.server / "agent.py"
+    source = agent.read_text()
+    agent.write_text(editing.replaced(source, ("    book_appointment,\n", "")))
+    done = pytest_in(project, "tests", "-k", "a_caller_books")
+    assert done.returncode == 1, done.stdout
+    assert "The model has no tool book_appointment: add it to TOOLS in agent.py" in done.stdout
+    agent.write_text(source)
 
     tool = project.server / "appointments.py"
     tool.write_text(editing.replaced(tool.read_text(), ('/appointments"', '/bookings"')))
@@ -359,12 +370,41 @@ def test_required_variables_have_values_in_tests(project: bots.Project) -> None:
     assert len(done.stdout.splitlines()) < 15, done.stdout
 
 
-def test_an_empty_persona_is_noticed(project: bots.Project) -> None:
+SILENT = """
+from datetime import date
+
+
+async def silent(params):
+    \"\"\"Say nothing.\"\"\"
+
+
+async def dated(params):
+    \"\"\"Say a date.\"\"\"
+    await params.result_callback({"day": date(2030, 1, 1)})
+
+
+"""
+SILENT_TESTS = """import pytest
+
+
+@pytest.mark.parametrize("name", ["silent", "dated"])
+async def test_it(tester, script, name):
+    script.when("Now.", "Done.", call=name)
+    await tester.hears(script.greeting)
+    await tester.speaks("Now.")
+    await tester.hears("Done.")
+"""
+
+
+def test_a_tool_of_which_the_model_is_told_nothing_is_named(project: bots.Project) -> None:
     agent = project.server / "agent.py"
-    agent.write_text(re.sub(r'(?s)(SYSTEM_INSTRUCTION = """).*?"""', r'\1\n"""', agent.read_text()))
-    done = pytest_in(project, "vbot/testing/test_tools.py")
-    assert done.returncode == 1, done.stdout
-    assert "SYSTEM_INSTRUCTION in agent.py is empty" in done.stdout, done.stdout
+    agent.write_text(editing.above_tools(agent.read_text(), SILENT, "silent", "dated"))
+    (project.server / "tests/test_days.py").write_text(SILENT_TESTS)
+    done = pytest_in(project, "tests/test_days.py")
+    assert done.returncode == 1 and "2 failed" in done.stdout, done.stdout
+    assert re.search(r"The tool silent has not answered.*params\.result_callback", done.stdout)
+    assert "The tool dated failed: its answer is no JSON: Object of type date" in done.stdout
+    assert "This machine is busy" not in done.stdout, done.stdout
 
 
 NOT_ASYNC = """
@@ -375,22 +415,26 @@ def opening_hours(params, day: str):
 """
 
 
-def test_what_is_wrong_in_agent_py_is_told_as_it_is(project: bots.Project) -> None:
-    """A tool that is not async, in a conversation and without one, and a greeting's switch."""
+def test_what_is_wrong_in_agent_py_is_told_by_all_tests_and_by_the_start(
+    project: bots.Project,
+) -> None:
+    """In a line for each mistake: a tool that is not async, an empty persona, a switch."""
     agent = project.server / "agent.py"
     source = editing.replaced(agent.read_text(), ("SAY_GREETING = False", 'SAY_GREETING = "nein"'))
+    source = re.sub(r'(?s)(SYSTEM_INSTRUCTION = """).*?"""', r'\1\n"""', source)
     agent.write_text(editing.above_tools(source, NOT_ASYNC, "opening_hours"))
-    done = pytest_in(project, "vbot/testing/test_tools.py")
-    assert done.returncode == 1 and "2 failed" in done.stdout, done.stdout
-    assert "SAY_GREETING in agent.py is 'nein': set True or False" in done.stdout
-    assert "opening_hours, in TOOLS of agent.py, is not async" in done.stdout
-
-    agent.write_text(agent.read_text().replace('"nein"', "False"))
-    done = pytest_in(project, "vbot/testing/test_conversation.py", "-k", "greets")
-    assert done.returncode == 1 and "Its log has no error" not in done.stdout, done.stdout
-    assert re.search(
-        r"Direct function opening_hours must be async \(bot\.py, line \d+, in ", done.stdout
-    ), done.stdout
+    wrong = [
+        "SYSTEM_INSTRUCTION in agent.py is empty.",
+        "SAY_GREETING in agent.py is 'nein': set True or False.",
+        "opening_hours, in TOOLS of agent.py, is not async: write `async def opening_hours`.",
+    ]
+    done = pytest_in(project, "tests", "-k", "the_tool_books")  # which starts no bot
+    assert done.returncode == 1 and "passed" not in done.stdout, done.stdout
+    assert all(line in done.stdout for line in wrong), done.stdout
+    for program in ("bot.py", "self_host.py"):
+        started = without_network("timeout", "120", ".venv/bin/python", program, cwd=project.server)
+        assert started.returncode == 1, started
+        assert started.stderr.splitlines()[-4:-1] == wrong, started.stderr
 
 
 def test_a_first_turn_that_no_model_says_is_named(project: bots.Project) -> None:

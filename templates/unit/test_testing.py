@@ -1,26 +1,31 @@
 """What tests of owners are told, and the stand-ins and the clock that they use."""
 
+import hashlib
+import json
 import os
+import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
+from pipecat.frames.frames import FunctionCallResultProperties
 
 import vbot.calls
 import vbot.facts
 from fakes import SENTENCES
 from vbot import Needs
 from vbot.calls import dial, update_at_twilio
-from vbot.testing import Api, Bot, Carriers, Clock, Role, Script, Services, Tester, values
+from vbot.testing import Api, Bot, Carriers, Clock, Role, Script, Services, Tester, program, values
 from vbot.testing import carriers as module
 from vbot.testing.clock import tell_time_of_test
 from vbot.testing.people import person
 from vbot.testing.stand_in import Unexpected
-from vbot.testing.tools import faults_of
+from vbot.testing.tools import called
 
 
 class Shop(Api):
@@ -193,6 +198,47 @@ def test_a_tool_that_the_model_does_not_have_is_named() -> None:
     assert script.reply().call == "book"
 
 
+EXAMPLE = "async def book_appointment(params): ...\n"
+URL = "APPOINTMENTS_API_URL"
+
+
+@pytest.mark.parametrize(
+    ("text", "required", "listed", "given"),
+    [
+        (EXAMPLE, [], [], ["book_appointment"]),
+        (EXAMPLE.replace("\n", "\r\n"), ["OTHER"], [], ["book_appointment"]),
+        (f"{EXAMPLE}# edited\n", [], [], []),  # so it is the owner's, and TOOLS has to list it
+        (EXAMPLE, [URL], [], []),
+        (EXAMPLE, [Needs(URL, if_set="OTHER")], [], []),
+        (EXAMPLE, [], [len], ["len"]),  # no second time
+        ("", [], [], []),  # deleted
+    ],
+)
+def test_the_bot_of_tests_has_the_example_while_it_is_one(
+    text: str,
+    required: list[Any],
+    listed: list[Any],
+    given: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    recorded = {"server/appointments.py": hashlib.sha256(EXAMPLE.encode()).hexdigest()}
+    (tmp_path / ".vbot.json").write_text(json.dumps({"files": recorded}))
+    (tmp_path / "server").mkdir()
+    monkeypatch.chdir(tmp_path / "server")
+    if text:
+        Path("appointments.py").write_bytes(text.encode())
+    module = ModuleType("appointments")
+    exec(EXAMPLE, vars(module))
+    if listed:
+        vars(module)["book_appointment"] = len
+    monkeypatch.setitem(sys.modules, "appointments", module)
+    agent = SimpleNamespace(TOOLS=listed, REQUIRED=required)
+    monkeypatch.setitem(sys.modules, "agent", agent)  # pyright: ignore[reportArgumentType]
+    program.add_example()
+    assert [tool.__name__ for tool in agent.TOOLS] == given
+
+
 @pytest.fixture
 def bot(tmp_path: Path) -> Bot:
     log = tmp_path / "bot.log"
@@ -251,6 +297,47 @@ async def test_a_limit_that_passed_is_told_with_what_was_heard_and_the_load(
     ) as told:
         await caller.until(lambda: False, "say anything")
     assert "busy" not in str(told.value)
+
+
+async def test_a_tool_that_does_not_answer_is_told_and_the_machine_is_not_blamed(
+    bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "The tool book has not answered within 12 s: it must call params.result_callback."
+    with (tmp_path / "bot.log").open("a") as log:
+        log.write(f"12:02 | WARNING | vbot.tools:_wait:1 - {told}\n")
+    monkeypatch.setattr(os, "getloadavg", lambda: (17.3, 9.0, 5.0))
+    script = Script()
+    with pytest.raises(AssertionError) as failed:
+        await person.Person(bot, script).until(lambda: False, "say anything")
+    assert str(failed.value) == f"The bot did not say anything.\n{told}"
+    assert script.is_told
+
+
+async def test_a_tool_that_still_runs_is_named(
+    bot: Bot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(person, "PATIENCE", 0.1)
+    monkeypatch.setattr(os, "getloadavg", lambda: (17.3, 9.0, 5.0))
+    lines = ["book runs: 1", "ask runs: 2", "ask has answered: 2", "go runs: 3"]
+    lines.append("go was cancelled: 3")
+    log = "".join(f"12:02 | DEBUG | vbot.tools:on_push_frame:1 - Tool {line}\n" for line in lines)
+    (tmp_path / "bot.log").write_text(log)
+    with pytest.raises(AssertionError) as failed:
+        await person.Person(bot, Script()).until(lambda: False, "say anything")
+    _, told = str(failed.value).splitlines()
+    assert told == "The tool book has not answered: call params.result_callback."
+
+
+async def test_the_machine_is_not_blamed_for_another_answer(
+    bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(person, "PATIENCE", 0.1)
+    monkeypatch.setattr(os, "getloadavg", lambda: (17.3, 9.0, 5.0))
+    script = Script()
+    script.said = ["You said: At ten."]
+    with pytest.raises(AssertionError, match=" It said 'You said: At ten.'. ") as failed:
+        await person.Person(bot, script).until(lambda: False, "say 'Done.'")
+    assert "busy" not in str(failed.value)
 
 
 async def test_what_the_model_was_told_is_shown(bot: Bot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,27 +411,43 @@ def test_the_last_words_of_a_bot_that_did_not_start(tmp_path: Path) -> None:
     assert Bot("", log).last_words() == "Traceback:\nNameError: a"
 
 
-async def book(params: object, day: str, seats: int | None, names: list[str], other: Any) -> None:
-    """A tool without faults."""
+def answering(*answers: Any, **properties: bool) -> Any:
+    """A tool that answers this."""
+
+    async def tool(params: Any) -> None:
+        for answer in answers:
+            given = FunctionCallResultProperties(**properties) if properties else None
+            await params.result_callback(answer, properties=given)
+
+    return tool
 
 
-def no_coroutine(params: object, day: str) -> None: ...
+@pytest.mark.parametrize("answer", ["Done.", {"booked": True}, [1, None], ""])
+async def test_a_tool_that_answers_once_is_called(answer: Any) -> None:
+    params = await called(answering(answer, run_llm=False))
+    assert params.result_callback.await_args.args == (answer,)
 
 
-async def dated(params: object, day: date, kind: Literal["a"], more: list[date]) -> None: ...
+async def test_a_tool_that_reports_what_it_does_answers_once() -> None:
+    async def slow(params: Any) -> None:
+        await answering("Half of it.", is_final=False)(params)
+        await params.result_callback(result="All of it.")
+
+    await called(slow)
 
 
 @pytest.mark.parametrize(
-    ("tool", "faults"),
+    ("tool", "fault"),
     [
-        (book, []),
-        ("a schema", []),
-        (no_coroutine, ["no_coroutine, in TOOLS of agent.py, is not async: write `async def"]),
-        (dated, ["dated: no model can send the argument day as date.", "dated: no model can send"]),
+        (answering(), "^The tool tool has not answered: call params.result_callback.$"),
+        (answering("a", is_final=False), "^The tool tool has not answered"),
+        (answering("a", "b"), "^The tool tool has answered 2 times: only the first one counts.$"),
+        (
+            answering({"day": date(2030, 12, 24)}),
+            "^The tool tool failed: its answer is no JSON: Object of type date is not JSON",
+        ),
     ],
 )
-def test_tools_that_no_model_can_use_are_found(tool: Any, faults: list[str]) -> None:
-    found = faults_of(tool)
-    assert len(found) == len(faults)
-    for fault, start in zip(found, faults, strict=True):
-        assert fault.startswith(start)
+async def test_a_tool_whose_answer_no_model_gets_is_noticed(tool: Any, fault: str) -> None:
+    with pytest.raises(AssertionError, match=fault):
+        await called(tool)

@@ -1,6 +1,7 @@
 """Tests of agent.py. This file is yours: no update changes it.
 
-The example is a tool that books appointments at an API of your own, which is played here.
+The example is a tool that books appointments at an API of your own, which is played here. In tests,
+the bot has it without a line in TOOLS of agent.py until you change appointments.py, or set REQUIRED.
 
 `script` says what the model answers in a test; what it does not say, the model repeats.
 """
@@ -23,7 +24,6 @@ class Appointments(Api):
         return web.json_response({}, status=409 if is_taken else 201)
 
 
-TOOLS_IN_TESTS = [book_appointment]  # which the bot has in tests, beside those of agent.py
 ADA = {"day": "2030-12-24", "time": "14:30", "name": "Ada"}
 
 
@@ -44,6 +44,7 @@ async def test_a_caller_books(tester: Tester, script: Script, appointments: Appo
     await tester.hears(script.greeting)
     await tester.speaks(said)
     await tester.hears("See you then.")
+    assert '"booked": true' in script.results[-1]
     assert [asked["body"] for asked in appointments.requests] == [ADA]
 
 

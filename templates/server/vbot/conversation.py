@@ -24,6 +24,7 @@ from vbot.monitor import Service, ServiceMonitor, members_of, processors_of
 from vbot.presence import present
 from vbot.sentences import Sentences
 from vbot.silence import RealtimeSilenceMonitor, SilenceMonitor
+from vbot.tools import ToolMonitor
 from vbot.transcript import log_transcript
 
 P = ParamSpec("P")
@@ -57,6 +58,7 @@ class Conversation(BaseObject):
     """Looks after one conversation. What it does depends on what the conversation has.
 
     - A service that fails or is late is reported in the log, on the page and aloud: monitor.py.
+    - A tool that does not answer is noted in the log: tools.py.
     - A call is transferred: calls.py. A caller who says nothing is asked: silence.py.
     - What a page sends, and how much the model is asked, is limited: limits.py.
     - Why it ends is said on the page and in the log: ending.py.
@@ -105,6 +107,7 @@ class Conversation(BaseObject):
             has_page=not self.call,
             hand_over=self.transfers.fallback,
         )
+        worker.add_observer(ToolMonitor())
         Limits(worker, transport.input(), self.monitor.end_because)
         idle = runner_args.pipeline_idle_timeout_secs
         self.ending = Ending(transport, has_page=not self.call, silence=idle)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipecat.runner.types import RunnerArguments
 
-from vbot import records, settings
+from vbot import checks, records, settings
 
 
 def run(
@@ -33,7 +33,7 @@ def run(
     from vbot import local
 
     def prepare() -> None:
-        settings.require([*required, records.problems])
+        settings.require([*required, checks.problems, records.problems])
         for begin in background:
             begin()
         cancellable_bot = local.prepare(app, bot)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from fastapi import APIRouter
 
-from vbot import records, settings
+from vbot import checks, records, settings
 from vbot.hosting import metrics, runtime
 from vbot.hosting import starts as post_start
 from vbot.hosting.app import Hosting, Start, new_app
@@ -44,7 +44,7 @@ def serve(
         background: Called once before, such as to start a thread that deletes old recordings.
     """
     runtime.set_up_logs()
-    settings.require([*required, records.problems], transports)
+    settings.require([*required, checks.problems, records.problems], transports)
     records.start()
     sessions = Sessions(
         bot,

@@ -7,12 +7,12 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from types import ModuleType
 
 import aiohttp
 import pytest
 
 import cast
+from vbot import checks
 from vbot.testing import Bot, Person, Role, Script, Services, Tester, offline, values
 from vbot.testing.carriers import ARI, VARIABLE, Carriers
 from vbot.testing.clock import Clock, tell_time_of_test
@@ -24,17 +24,6 @@ the_clock = Clock()
 
 SERVER = Path(__file__).parents[2]
 HAS_CARRIERS = {"carriers": Role("carriers", Carriers, addresses={VARIABLE: "{}"})}
-TOOLS = "TOOLS_IN_TESTS"  # in a module of tests: tools that only the bot of the tests has
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Note which tools the bot has in the tests that were chosen."""
-    modules: dict[str, ModuleType] = {}
-    for item in session.items:
-        module = item.module if isinstance(item, pytest.Function) else None
-        if module and hasattr(module, TOOLS):
-            modules[module.__name__] = module
-    os.environ[TOOLS] = " ".join(modules)
 
 
 def pytest_unconfigure() -> None:
@@ -45,9 +34,13 @@ def pytest_unconfigure() -> None:
 def environment() -> None:
     """Tools that tests call as functions find what they need in the environment, as the bot does.
 
-    What is set where pytest runs, and is not blank, comes first.
+    What is set where pytest runs, and is not blank, comes first. If agent.py is wrong, no test
+    runs, as the bot does not start.
     """
     import agent
+
+    if wrong := checks.problems():
+        pytest.exit("\n".join(wrong), returncode=1)
 
     os.environ.update(values.keys_of(cast.SERVICES) | values.of(agent.REQUIRED))
 
@@ -71,6 +64,7 @@ async def program(
         name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")
     }
     env |= values.keys_of(cast.SERVICES) | services.env | more | {"LOG_LEVEL": "DEBUG"}
+    env["RECORDINGS_OF_TESTS"] = str(folder / "recordings")
     port = free_port()
     probe = probe.replace("NEXT_PORT", str(port + 1)).replace("PORT", str(port))
     command = [sys.executable, "-m", "vbot.testing.program", file, "--port", str(port)]

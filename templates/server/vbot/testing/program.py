@@ -4,12 +4,15 @@ Connections to other machines are refused, so that no test costs anything. If no
 service of the framework at its stand-in, another class takes its place; see `Role`.
 """
 
+import hashlib
 import importlib
 import importlib.util
+import json
 import os
 import runpy
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from pipecat.frames.frames import Frame
@@ -72,14 +75,22 @@ def require(required: Iterable[settings.Requirement], transports: Iterable[str] 
 actual_require = settings.require
 
 
-def add_tools() -> None:
-    """Give the bot the tools of tests, which it does not have otherwise."""
+def add_example() -> None:
+    """Give the bot the tool of appointments.py, as long as nobody uses that example.
+
+    Once its text or its variables are the owner's, the bot has it only if TOOLS does.
+    """
     import agent
 
-    for module in os.getenv("TOOLS_IN_TESTS", "").split():
-        tools: list[Any] = importlib.import_module(module).TOOLS_IN_TESTS
-        names = {tool.__name__ for tool in agent.TOOLS}
-        agent.TOOLS.extend(tool for tool in tools if tool.__name__ not in names)
+    file, record = Path("appointments.py"), Path("../.vbot.json")
+    required = {name for need in agent.REQUIRED for name in getattr(need, "names", [need])}
+    if not file.exists() or not record.exists() or "APPOINTMENTS_API_URL" in required:
+        return
+    written = json.loads(record.read_text(encoding="utf-8"))["files"].get("server/appointments.py")
+    text = file.read_bytes().replace(b"\r\n", b"\n")
+    tool: Any = getattr(importlib.import_module("appointments"), "book_appointment", None)
+    if hashlib.sha256(text).hexdigest() == written and tool not in agent.TOOLS:
+        agent.TOOLS.append(tool)
 
 
 def main() -> None:
@@ -92,7 +103,7 @@ def main() -> None:
         carriers.ask_here(address)
     settings.require = require
     settings.TO_SET = values.GIVE
-    add_tools()
+    add_example()
     for serializer in (PlivoFrameSerializer, TelnyxFrameSerializer, TwilioFrameSerializer):
         replace(serializer, quiet(serializer))
     for name, role in cast.SERVICES.items():
@@ -101,6 +112,9 @@ def main() -> None:
             replace(original, substitute_of(original, role, address))
     if importlib.util.find_spec("vbot.google"):  # tests have no account
         vars(importlib.import_module("vbot.google"))["problems"] = list
+    if importlib.util.find_spec("vbot.recording"):  # recordings of stand-ins are not the owner's
+        folder = Path(os.environ["RECORDINGS_OF_TESTS"])
+        vars(importlib.import_module("vbot.recording"))["FOLDER"] = folder
     del sys.argv[0]
     runpy.run_path(sys.argv[0], run_name="__main__")
 

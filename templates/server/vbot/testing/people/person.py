@@ -43,6 +43,9 @@ def client_ready() -> str:
 
 # A line that names a failure: of loguru, of uvicorn, or the last one of a traceback.
 FAILURE = re.compile(r" ERROR |^ERROR: |Error:")
+SILENT = re.compile(r"\| vbot\.tools:.* - (The tool .*)")
+RUNS = re.compile(r"\| vbot\.tools:.* - Tool (\S+) runs: (.+)")
+ENDS = re.compile(r"\| vbot\.tools:.* - Tool (\S+) (?:has answered|was cancelled): (.+)")
 FRAME = re.compile(r'^[> ]*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')
 SERVER = Path(__file__).parents[3]
 
@@ -114,6 +117,18 @@ class Bot:
         """What monitor.py has logged of tools that raised an error."""
         lines = [line.partition(" - ")[2] for line in self.reports().splitlines()]
         return "\n".join(line for line in lines if line.startswith("The tool "))
+
+    def silent_tools(self) -> str:
+        """What tools.py has logged of tools of which the model is told nothing."""
+        return "\n".join(SILENT.findall(self.log))
+
+    def running_tools(self) -> str:
+        """The tools that have not answered yet."""
+        log = self.log
+        runs = [name for name, call in RUNS.findall(log) if (name, call) not in ENDS.findall(log)]
+        return "\n".join(
+            f"The tool {name} has not answered: call params.result_callback." for name in runs
+        )
 
     def errors(self) -> str:
         """The lines of its log that name a failure, and the last exception, with its line."""
@@ -208,10 +223,16 @@ class Person:
         """Wait until something holds. Otherwise the failure says why, or what the bot logged."""
         __tracebackhide__ = True  # so that pytest shows the line of the test
         deadline = self._now() + PATIENCE
+        next_look = self._now()  # into the log
         while not holds():
             if wrong := self.script.wrong():
                 self.script.is_told = True
                 raise AssertionError("\n".join([*wrong, self.bot.failed_tools()]).strip())
+            if self._now() >= next_look:
+                next_look = self._now() + 0.5
+                if silent := self.bot.silent_tools():
+                    self.script.is_told = True
+                    raise AssertionError(f"The bot did not {what}.\n{silent}")
             over = self.gone.is_set() and not holds()
             if over or self._now() > deadline:
                 ended = "The bot hung up and" if over else "The bot"
@@ -220,8 +241,9 @@ class Person:
                 told = self.script.conversation
                 asked = f" The model was last told {told[-1][1]!r}." if told else ""
                 seen = f"{said} {self.script.hearing()}{asked}"
-                logged = self.bot.errors() or "Its log has no error."
-                late = "" if over else how_busy()
+                runs = self.bot.running_tools()
+                logged = self.bot.errors() or runs or "Its log has no error."
+                late = "" if over or said or runs else how_busy()
                 lines = [f"{ended} did not {what}{limit}.{seen}", logged, late]
                 raise AssertionError("\n".join(filter(None, lines)))
             await asyncio.sleep(0.02)

@@ -1,6 +1,7 @@
 """https://ai.google.dev/api/live"""
 
 import base64
+import json
 from typing import Any
 
 from aiohttp import web
@@ -37,7 +38,7 @@ class GeminiLive(WebSocketService):
             await ws.send_json({"setupComplete": {}})
         elif answer := message.get("tool_response"):
             for result in answer["functionResponses"]:
-                self.script.results.append(str(result["response"]))
+                self.script.results.append(json.dumps(result["response"]))
             await self._answer(ws, self.script.reply(tool_answered=True))
         elif content := message.get("client_content"):
             if content.get("turnComplete"):
