@@ -34,6 +34,9 @@ type cloudRunner struct {
 	prepare func(ctx context.Context, env *cli.Env) report.Problems
 	// ask asks for values that were not given, after vbot has signed in and before the first request.
 	ask func(ctx context.Context, env *cli.Env) error
+	// given returns the name of the secret that the command is about, and the pairs that it has read and asked
+	// for. It may be nil.
+	given func() (name string, pairs []secret.Pair)
 	// run is the method Run of the command.
 	run func(ctx context.Context, api *cloud.Client) (report.Result, error)
 	// done is a word such as "stored", for the message if a person cancels the command: nothing was stored.
@@ -67,6 +70,9 @@ func (r *cloudRunner) Run(ctx context.Context, env *cli.Env) (report.Result, err
 		if err := r.ask(ctx, env); err != nil {
 			return nil, err
 		}
+	}
+	if r.given != nil {
+		api.ProtectValues(r.given())
 	}
 	if err := api.FindOrganization(ctx, nil); err != nil {
 		return nil, err
@@ -287,7 +293,8 @@ func newSet(f *cli.Flags) cli.Runner {
 	dryRunOption(f, "stored", &o.DryRun)
 	waitOption(f, "the set", &o.Wait)
 	regionOption(f, aboutNewRegion("set"), &o.Region)
-	r := &cloudRunner{prepare: o.prepare, ask: o.ask, run: o.Run, done: "stored"}
+	given := func() (string, []secret.Pair) { return o.Name, o.Pairs.List }
+	r := &cloudRunner{prepare: o.prepare, ask: o.ask, given: given, run: o.Run, done: "stored"}
 	return r.withAccountOptions(f)
 }
 
@@ -415,7 +422,8 @@ func newCheck(f *cli.Flags) cli.Runner {
 			}
 			return problems
 		},
-		run: check.Run,
+		given: func() (string, []secret.Pair) { return check.Name, check.Pairs.List },
+		run:   check.Run,
 	}
 	return r.withAccountOptions(f)
 }

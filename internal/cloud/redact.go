@@ -133,8 +133,11 @@ func (c *Client) checkIdentifier(kind, s string) error {
 	if len(s) > maxIdentifier || strings.ContainsFunc(s, isHidden) {
 		return fmt.Errorf("a %s that cannot be shown", kind)
 	}
-	isRepeated := func(v secret.Value) bool { return v.Reveal() == s }
-	if len(s) >= minRepeated && slices.ContainsFunc(c.sensitive, isRepeated) {
+	isRepeated := func(v secret.Value) bool {
+		value := v.Reveal()
+		return len(value) >= minRepeated && strings.Contains(s, value)
+	}
+	if !c.publicNames[s] && slices.ContainsFunc(c.sensitive, isRepeated) {
 		return fmt.Errorf("a %s that repeats a value", kind)
 	}
 	c.publicNames[s] = true

@@ -144,8 +144,11 @@ func (p *Pairs) check(pair secret.Pair, at int, isMissing bool) error {
 func (p *Pairs) Finish() (problems report.Problems) {
 	isBlank := func(pair secret.Pair) bool { return pair.File != "" && pair.Value.Empty() }
 	for _, pair := range p.List {
-		if isBlank(pair) {
+		switch {
+		case isBlank(pair) && pair.HasUsualKey():
 			p.LeftOut = append(p.LeftOut, pair.Key)
+		case isBlank(pair):
+			p.LeftOut = append(p.LeftOut, fmt.Sprintf("line %d of %s", pair.Line, pair.File))
 		}
 	}
 	p.List = slices.DeleteFunc(p.List, isBlank)

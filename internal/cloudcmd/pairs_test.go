@@ -26,6 +26,11 @@ func collect(file string, mayAsk bool, arguments ...string) (pairs, errs []strin
 	for _, problem := range problems {
 		errs = append(errs, problem.Line())
 	}
+	for _, key := range p.LeftOut {
+		if strings.Contains(key, " ") {
+			errs = append(errs, "left out: "+key)
+		}
+	}
 	return pairs, errs
 }
 
@@ -45,6 +50,7 @@ func TestPairsOfFileAndArguments(t *testing.T) {
 			want:      "A=1 B=2 B=3 C=4 | B: given twice; it is also on line 2 of .env",
 		},
 		{name: "instead of a blank", file: "A=1\nB=\n", arguments: "B=3 C=4", want: "A=1 B=3 C=4"},
+		{name: "the end of a value", file: "A=eyJ\nQwErTy=\n", want: "A=eyJ | left out: line 2 of .env"},
 		{name: "only blanks", file: "A=\n", want: " | --file: no key in .env has a value"},
 		{
 			name:      "a file",

@@ -136,6 +136,9 @@ func (r *reader) add(line int, key, value, message string) {
 	case err != nil:
 		isEmpty := message == "" && value == ""
 		text := fmt.Sprintf("%s: %v", key, err)
+		if isEmpty && !pair.HasUsualKey() {
+			text = err.Error()
+		}
 		r.errs = append(r.errs, Error{Line: line, Message: text, IsEmpty: isEmpty})
 	case twice:
 		r.addError(line, fmt.Sprintf("%s is already set on line %d", key, was))

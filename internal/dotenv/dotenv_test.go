@@ -49,6 +49,8 @@ func fileCases() []fileCase {
 			"K=\"-----BEGIN-----\\nYQ==\\n-----END-----\"\nL=\"1\"",
 		},
 		{"K=", "1: K: the value is empty"},
+		{"api_key=", "1: api_key: the value is empty"},
+		{"K=eyJhbGciOi\nQwErTyUi=", "2: the value is empty"}, // the end of a value in base64
 		{`K="\n"`, "1: K: the value is empty"},
 		{`K="\n " L=`, "1: K: unexpected text after the closing \""},
 		{"[section]\nK=v", "1: the file is TOML or INI; expected lines KEY=VALUE, or a JSON object"},

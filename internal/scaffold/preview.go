@@ -32,9 +32,6 @@ func (c Create) preview(env Env, d draft) Preview {
 	return Preview{Config: d.bot.Config, Changes: changesOf(plan, needed), plan: plan}
 }
 
-// JSON returns the keys of the configuration, then those of the changes.
-func (p Preview) JSON() any { return report.Joined{p.Config, p.Changes} }
-
 // Text says which files the run would keep, and prints the configuration.
 func (p Preview) Text(page *report.Printer) {
 	if p.plan != nil {

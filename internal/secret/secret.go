@@ -43,6 +43,13 @@ func (p Pair) Field() string {
 	return p.Key
 }
 
+// HasUsualKey reports whether the letters of the key are of one case, as is usual. Otherwise a "key" without
+// a value may be the end of a value in base64 that goes on in a second line of a file, so messages do not
+// repeat it.
+func (p Pair) HasUsualKey() bool {
+	return p.Key == strings.ToUpper(p.Key) || p.Key == strings.ToLower(p.Key)
+}
+
 // IsKey reports whether the API of Pipecat Cloud accepts s as a key.
 func IsKey(s string) bool {
 	return len(s) > 0 && len(s) <= 64 && consistsOf(s, "_-")
