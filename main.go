@@ -346,12 +346,14 @@ func (s *schemaRun) Run(_ context.Context, env *cli.Env) (report.Result, error) 
 	case !slices.Contains(s.list.Schemas, name):
 		return nil, report.Usagef("unknown schema %s; `vbot schema` lists them", report.Typed(name))
 	}
-	schema, err := configSchema(env, s.catalog)
-	if err != nil {
-		return nil, err
-	}
+	var schema map[string]any
 	if result, ok := s.results[name]; ok {
 		schema = cli.SchemaOfResult(result)
+	} else {
+		var err error
+		if schema, err = configSchema(env, s.catalog); err != nil {
+			return nil, err
+		}
 	}
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	schema["title"] = "vbot " + name
