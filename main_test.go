@@ -347,7 +347,11 @@ func TestTopics(t *testing.T) {
 	for _, f := range sources(t) {
 		code += document(t, f)
 	}
-	for _, m := range regexp.MustCompile(`getenv\("(\w+)"\)`).FindAllStringSubmatch(code, -1) {
+	read := regexp.MustCompile(`Getenv\("(\w+)"\)`).FindAllStringSubmatch(code, -1)
+	if len(read) == 0 {
+		t.Error("no source reads a variable")
+	}
+	for _, m := range read {
 		if !strings.Contains(document(t, "templates/help/environment.txt"),
 			"\n  "+strings.ToUpper(m[1])+" ") {
 			t.Errorf("vbot help environment lacks %s", m[1])

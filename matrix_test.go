@@ -56,7 +56,7 @@ var matrixChanges = []string{
 	"--eval", "--no-eval",
 	"--self-host", "--no-self-host",
 	"--deploy-to-cloud", "--no-deploy-to-cloud",
-	"--noise-cancel",
+	"--enable-noise-cancel",
 	"-t smallwebrtc", "-t smallwebrtc -t daily", "-t smallwebrtc -t livekit", "-t smallwebrtc -t websocket",
 	"-t smallwebrtc -t twilio", "-t twilio", "-t telnyx", "-t twilio -t telnyx -t smallwebrtc",
 	"-t daily_pstn_dialin", "-t daily_pstn_dialout -t smallwebrtc",
@@ -317,6 +317,9 @@ func wantSame(edit, change string) bool {
 func configured(t *testing.T, cat *catalog.Catalog, dir string, args ...string) (cfg bot.Config, ok bool) {
 	t.Helper()
 	r := vbot(t, dir, append([]string{"init"}, args...)...)
+	if strings.Contains(r.stderr, "unknown option") {
+		t.Fatal(args, r.stderr)
+	}
 	if r.code != 0 {
 		return cfg, false
 	}
