@@ -7,7 +7,9 @@
 # video: in, out
 # client: @pipecat-ai/small-webrtc-transport ^1.10.8
 # extras: webrtc
-# license: BSD-3-Clause: aiortc
+# license: BSD-3-Clause: aiortc, av
+# license: LGPL-3.0-or-later: the FFmpeg in av
+# license: GPL-2.0-or-later: x264 and x265 in av
 # stand-in: smallwebrtc
 from pipecat.audio.filters.base_audio_filter import BaseAudioFilter
 from pipecat.transports.base_transport import TransportParams, VideoInSourceParams
