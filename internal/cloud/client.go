@@ -40,12 +40,12 @@ const (
 // A Client calls the API with one token.
 type Client struct {
 	system.System
-	Base         *url.URL
-	Organization string        // "" for a private API key, which belongs to one organization
-	named        string        // the source of Organization: an option, a variable or a file
-	TryTimeout   time.Duration // for one request with its response
-	CallTimeout  time.Duration // for a request with all its tries
-	TokenFrom    string        // a variable, a file, or ""
+	Base             *url.URL
+	Organization     string        // "" for a private API key, which belongs to one organization
+	organizationFrom string        // the source of Organization: an option, a variable or a file
+	TryTimeout       time.Duration // for one request with its response
+	CallTimeout      time.Duration // for a request with all its tries
+	TokenFrom        string        // a variable, a file, or ""
 
 	status    int // of the last response; 0 if the last request got none
 	token     secret.Value
@@ -63,12 +63,12 @@ type Client struct {
 // means the system's.
 func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 	c := &Client{
-		System:      s,
-		Base:        base,
-		TryTimeout:  tryTimeout,
-		CallTimeout: callTimeout,
-		named:       "--organization",
-		publicNames: map[string]bool{},
+		System:           s,
+		Base:             base,
+		TryTimeout:       tryTimeout,
+		CallTimeout:      callTimeout,
+		organizationFrom: "--organization",
+		publicNames:      map[string]bool{},
 	}
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	if base != nil && base.Scheme == "http" {

@@ -36,10 +36,10 @@ type outcome struct {
 }
 
 var (
-	final   = outcome{code: report.Unavailable}
-	later   = outcome{code: report.Unavailable, later: true}
-	again   = outcome{code: report.Unavailable, later: true, retryNow: true}
-	timeout = outcome{code: report.Timeout, later: true, retryNow: true}
+	neverRetry = outcome{code: report.Unavailable}
+	retryLater = outcome{code: report.Unavailable, later: true}
+	retryNow   = outcome{code: report.Unavailable, later: true, retryNow: true}
+	timedOut   = outcome{code: report.Timeout, later: true, retryNow: true}
 )
 
 // A diagnosis is one kind of connectionError. In its texts, {at} is the server or the proxy, {check} is
@@ -54,26 +54,26 @@ type diagnosis struct {
 
 // diagnoses are all diagnoses. The first one that holds counts; the last one always does.
 var diagnoses = []diagnosis{
-	{isUnknownHost, final, "{at} cannot be found", "{check}"},
-	{isDNSTimeout, later, noAddress, "check the network"}, // it has already taken long
-	{isDNS, again, noAddress, "check the network"},
-	{isTimeout, timeout, "{at} did not answer within {limit}", ""},
+	{isUnknownHost, neverRetry, "{at} cannot be found", "{check}"},
+	{isDNSTimeout, retryLater, noAddress, "check the network"}, // it has already taken long
+	{isDNS, retryNow, noAddress, "check the network"},
+	{isTimeout, timedOut, "{at} did not answer within {limit}", ""},
 
-	{isExpired, final, certificate + "has expired, or is not valid yet", checkClock},
-	{isOtherHost, final, certificate + "is for another host", "{check}"},
-	{isUnknownAuthority, final, certificate + "is not trusted: its authority is unknown", setCAFile},
-	{isUntrusted, final, certificate + "is not trusted", "the server needs another certificate"},
-	{isPlain, final, "{at} does not speak TLS", "{check}"},
-	{lacksCertificate, final, "{at} requires a client certificate, which vbot does not have", "{check}"},
+	{isExpired, neverRetry, certificate + "has expired, or is not valid yet", checkClock},
+	{isOtherHost, neverRetry, certificate + "is for another host", "{check}"},
+	{isUnknownAuthority, neverRetry, certificate + "is not trusted: its authority is unknown", setCAFile},
+	{isUntrusted, neverRetry, certificate + "is not trusted", "the server needs another certificate"},
+	{isPlain, neverRetry, "{at} does not speak TLS", "{check}"},
+	{lacksCertificate, neverRetry, "{at} requires a client certificate, which vbot does not have", "{check}"},
 
-	{isRefused, later, "nothing answers at {at}", "{check}"},
-	{isDialWithErrno, again, "{at} cannot be reached: {errno}", "{check}"},
-	{isDial, again, "{at} cannot be reached", "{check}"},
-	{isTLS, final, "no TLS connection to {at}", "vbot needs TLS 1.2 or newer; {check}"},
-	{isSOCKSSignIn, final, "{at} did not connect to {api}", proxyHint},
-	{isSOCKS, later, "{at} did not connect to {api}", proxyHint},
-	{isLost, again, "the connection to {at} was lost", ""},
-	{isAny, again, "{at} sent no answer that vbot can read", "{check}"},
+	{isRefused, retryLater, "nothing answers at {at}", "{check}"},
+	{isDialWithErrno, retryNow, "{at} cannot be reached: {errno}", "{check}"},
+	{isDial, retryNow, "{at} cannot be reached", "{check}"},
+	{isTLS, neverRetry, "no TLS connection to {at}", "vbot needs TLS 1.2 or newer; {check}"},
+	{isSOCKSSignIn, neverRetry, "{at} did not connect to {api}", proxyHint},
+	{isSOCKS, retryLater, "{at} did not connect to {api}", proxyHint},
+	{isLost, retryNow, "the connection to {at} was lost", ""},
+	{isAny, retryNow, "{at} sent no answer that vbot can read", "{check}"},
 }
 
 const (

@@ -406,7 +406,7 @@ func TestSourcesInHints(t *testing.T) {
 		if problems != nil {
 			t.Fatal(problems)
 		}
-		b.Organization, b.named = signedIn.Organization, signedIn.named
+		b.Organization, b.organizationFrom = signedIn.Organization, signedIn.organizationFrom
 		c.want += ", or use a token that has the permission"
 		b.api.FailNext("GET", cloudtest.Status(403, "X", "no"))
 		_, err := b.List(context.Background(), "")

@@ -40,7 +40,7 @@ func Open(s system.System, organization string) (c *Client, problems report.Prob
 	c = New(base, roots, s)
 	c.Organization = organization
 	if env := s.Getenv("VBOT_ORGANIZATION"); organization == "" && env != "" {
-		c.Organization, c.named = env, "VBOT_ORGANIZATION"
+		c.Organization, c.organizationFrom = env, "VBOT_ORGANIZATION"
 		if err := CheckSegment(env); err != nil {
 			err = cmp.Or(checkPasted(env), err)
 			problems.Add("VBOT_ORGANIZATION", "VBOT_ORGANIZATION", "%v", err)
@@ -69,7 +69,7 @@ func SignIn(s system.System, organization string) (*Client, error) {
 			hint = "set VBOT_TOKEN"
 		}
 		if c.Organization == "" && stored.Organization != "" {
-			c.Organization, c.named = stored.Organization, file.Path
+			c.Organization, c.organizationFrom = stored.Organization, file.Path
 		}
 	}
 	if err := CheckToken(token); token != "" && err != nil {
@@ -176,14 +176,14 @@ func (c *Client) findOrganization(ctx context.Context, action string, choose Cho
 // noOrganization returns a failure that lists the allowed names of the organization.
 func (c *Client) noOrganization(code string, names []string, message string) error {
 	field := "config_file"
-	switch c.named {
+	switch c.organizationFrom {
 	case "--organization":
 		field = "organization"
 	case "VBOT_ORGANIZATION":
-		field = c.named
+		field = c.organizationFrom
 	}
 	var problems report.Problems
-	problems.Add(field, c.named, "%s", message).Allowed = names
+	problems.Add(field, c.organizationFrom, "%s", message).Allowed = names
 	return &report.Failure{Code: code, Problems: problems, HTTPStatus: c.status}
 }
 

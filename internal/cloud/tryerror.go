@@ -193,8 +193,8 @@ func (c *Client) errorResponse(r request, resp *http.Response, data []byte) *try
 
 // checkOrganization returns the hint to check the organization at its source.
 func (c *Client) checkOrganization() string {
-	if c.named == "--organization" {
+	if c.organizationFrom == "--organization" {
 		return "check --organization"
 	}
-	return "check the organization in " + c.named + " (" + c.Organization + ")"
+	return "check the organization in " + c.organizationFrom + " (" + c.Organization + ")"
 }
