@@ -68,12 +68,12 @@ func (item *RemovedItem) label() string { return cmp.Or(string(item.Key), item.N
 // areKeys reports whether keys of a set are removed, and not secrets.
 func (r *RemoveResult) areKeys() bool { return r.Removed[0].Key != "" }
 
-// verb returns "remove" for keys, "delete" for secrets. Both form the past tense with a d.
-func (r *RemoveResult) verb() string {
+// verbs returns what is done to keys or to secrets, and its past tense.
+func (r *RemoveResult) verbs() (verb, past string) {
 	if r.areKeys() {
-		return "remove"
+		return "remove", "removed"
 	}
-	return "delete"
+	return "delete", "deleted"
 }
 
 // Run returns a *RemoveResult. It fails with code report.NotFound if something does not exist, unless
@@ -295,6 +295,7 @@ func (r *Remove) partial(out *RemoveResult, index int, err error) (report.Result
 	if len(out.Removed) == 1 {
 		return nil, &f
 	}
+	_, past := out.verbs()
 	for i := index; i < len(out.Removed); i++ {
 		item := &out.Removed[i]
 		switch {
@@ -307,9 +308,9 @@ func (r *Remove) partial(out *RemoveResult, index int, err error) (report.Result
 		default:
 			item.Result = resultFailed
 		}
-		f.Problems.Add(item.label(), item.label(), "%s", incomplete(string(item.Result), out.verb()+"d"))
+		f.Problems.Add(item.label(), item.label(), "%s", incomplete(string(item.Result), past))
 	}
-	progress := fmt.Sprintf("%sd %d of %d", out.verb(), out.count(resultRemoved), len(out.Removed))
+	progress := fmt.Sprintf("%s %d of %d", past, out.count(resultRemoved), len(out.Removed))
 	switch {
 	case f.Code == report.Interrupted:
 		f.Message, f.Effect = "interrupted", progress
@@ -322,10 +323,11 @@ func (r *Remove) partial(out *RemoveResult, index int, err error) (report.Result
 
 // Text prints the plan of a dry run, or says what was removed.
 func (r *RemoveResult) Text(out *report.Printer) {
-	if plan := r.describe(resultPlanned, "would "+r.verb()+" "); plan != "" {
+	verb, past := r.verbs()
+	if plan := r.describe(resultPlanned, "would "+verb+" "); plan != "" {
 		out.Print(report.Printable(plan) + "\n")
 	}
-	if removed := r.describe(resultRemoved, r.verb()+"d "); removed != "" {
+	if removed := r.describe(resultRemoved, past+" "); removed != "" {
 		out.Note("%s", removed)
 		if r.areKeys() {
 			out.Note("%s", redeployNote(r.Removed[0].Name))
