@@ -53,6 +53,13 @@ func TestUses(t *testing.T) {
 			t.Errorf("%s is compiled on none of the three systems", file)
 		}
 	}
+	for _, pattern := range []string{"*", "internal/*/*", "templates/*"} {
+		for _, suffix := range []string{".s", ".S", ".syso", ".c", ".h"} { // for any processor
+			if found, _ := filepath.Glob(pattern + suffix); found != nil {
+				t.Errorf("%s would be linked", found)
+			}
+		}
+	}
 }
 
 // TestUses finds each of these backdoors.
@@ -81,6 +88,9 @@ func TestUsesFindsBackdoors(t *testing.T) {
 			func x(int, uintptr, uintptr) error`, "internal/python imports unsafe"},
 		{"internal/report/x.go", `import "reflect"
 			func x(v any) { reflect.ValueOf(v).Method(0).Call(nil) }`, "internal/report reflect.Value.Call"},
+		{"internal/cloudcmd/x.go", `func x(text string) { println(text) }`, "internal/cloudcmd println"},
+		{"internal/wizard/x.go", `//go:linkname x internal/poll.x
+			var x int`, "internal/wizard //go:linkname"},
 	}
 	root, err := os.Getwd()
 	if err != nil {
@@ -185,7 +195,8 @@ func usesOn(
 		var files []*ast.File
 		for _, file := range p.GoFiles {
 			file = filepath.Join(p.Dir, file)
-			f, err := parser.ParseFile(fset, cmp.Or(overlay[file], file), nil, parser.SkipObjectResolution)
+			f, err := parser.ParseFile(fset, cmp.Or(overlay[file], file), nil,
+				parser.SkipObjectResolution|parser.ParseComments)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -213,8 +224,20 @@ func addUses(used uses, name string, harmless map[string]bool, files []*ast.File
 			path, _ := strconv.Unquote(i.Path.Value)
 			used[name+" imports "+strings.TrimPrefix(path, "vbot/")] = true
 		}
+		for _, group := range f.Comments {
+			for _, c := range group.List {
+				directive, _, _ := strings.Cut(c.Text, " ")
+				isDirective := strings.HasPrefix(directive, "//go:") || strings.HasPrefix(directive, "//line")
+				if isDirective && directive != "//go:build" && directive != "//go:embed" {
+					used[name+" "+directive] = true
+				}
+			}
+		}
 	}
 	for _, object := range info.Uses {
+		if b, ok := object.(*types.Builtin); ok && strings.HasPrefix(b.Name(), "print") { // to stderr
+			used[name+" "+b.Name()] = true
+		}
 		pkg := object.Pkg()
 		if pkg == nil || harmless[pkg.Path()] || strings.HasPrefix(pkg.Path()+"/", "vbot/") {
 			continue
