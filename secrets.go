@@ -34,8 +34,8 @@ type cloudRunner struct {
 	prepare func(ctx context.Context, env *cli.Env) report.Problems
 	// ask asks for values that were not given, after vbot has signed in and before the first request.
 	ask func(ctx context.Context, env *cli.Env) error
-	// given returns the name of the secret that the command is about, and the pairs that it has read and asked
-	// for. It may be nil.
+	// given returns the name of the secret that the command is about, and the pairs that it has read and
+	// asked for. It may be nil.
 	given func() (name string, pairs []secret.Pair)
 	// run is the method Run of the command.
 	run func(ctx context.Context, api *cloud.Client) (report.Result, error)

@@ -9,10 +9,13 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -221,8 +224,8 @@ func usesOn(
 func addUses(used uses, name string, harmless map[string]bool, files []*ast.File, info *types.Info) {
 	for _, f := range files {
 		for _, i := range f.Imports {
-			path, _ := strconv.Unquote(i.Path.Value)
-			used[name+" imports "+strings.TrimPrefix(path, "vbot/")] = true
+			imported, _ := strconv.Unquote(i.Path.Value)
+			used[name+" imports "+strings.TrimPrefix(imported, "vbot/")] = true
 		}
 		for _, group := range f.Comments {
 			for _, c := range group.List {
@@ -272,3 +275,61 @@ func (i listedImporter) Import(path string) (*types.Package, error) {
 	}
 	return nil, errors.New("not listed: " + path)
 }
+
+// docs/uses-python.txt lists which files of generated bots import modules that can reach a network, another
+// program or other code.
+func TestPythonUses(t *testing.T) {
+	parallel(t)
+	modules := []string{
+		"aiohttp", "asyncio.subprocess", "ctypes", "ftplib", "http.client", "http.server", "httpx", "importlib",
+		"multiprocessing", "pickle", "requests", "runpy", "smtplib", "socket", "ssl", "subprocess", "telnetlib",
+		"urllib.request", "websockets",
+	}
+	names := strings.ReplaceAll(strings.Join(modules, "|"), ".", `\.`)
+	reaching := regexp.MustCompile(`(?m)^\s*(?:from|import) +(` + names + `)\b|` +
+		`\b(os\.system|os\.exec|create_subprocess|__import__)`)
+	isTest := regexp.MustCompile("^server/(tests|vbot/testing)/")
+	found, files := map[string]bool{}, 0
+	root := os.DirFS("templates")
+	err := fs.WalkDir(root, "server", func(name string, d fs.DirEntry, err error) error {
+		of, isTemplate := strings.CutSuffix(name, ".tmpl")
+		if err != nil || path.Ext(of) != ".py" || isTest.MatchString(name) {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		if isTemplate {
+			text = templateTags.ReplaceAll(text, nil)
+		}
+		for _, m := range reaching.FindAllSubmatch(text, -1) {
+			found[string(m[1])+string(m[2])+" "+of] = true
+		}
+		files++
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatal(files, err)
+	}
+	listed, module := map[string]bool{}, ""
+	for line := range strings.Lines(document(t, "docs/uses-python.txt")) {
+		switch word := strings.TrimSpace(line); {
+		case word == "" || strings.HasPrefix(word, "#"):
+		case strings.HasPrefix(line, " "):
+			listed[module+" "+word] = true
+		default:
+			module = word
+		}
+	}
+	for _, use := range slices.Sorted(maps.Keys(found)) {
+		if !listed[use] {
+			t.Errorf("docs/uses-python.txt does not list %s", use)
+		}
+	}
+	for _, use := range slices.Sorted(maps.Keys(listed)) {
+		if !found[use] {
+			t.Errorf("docs/uses-python.txt lists what no file does: %s", use)
+		}
+	}
+}
+
+// templateTags are the tags of a template.
+var templateTags = regexp.MustCompile(`<%.*?%>`)

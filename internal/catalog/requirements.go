@@ -15,7 +15,7 @@ type Requirement struct {
 	Text    string
 	Page    string     // where a person gets it, or what it is
 	Instead [][]string // see Service.Instead
-	Address string     // the variable for an address, such as a server of your own, that makes it optional; or ""
+	Address string     // the variable for the address of a server of your own that makes it optional; or ""
 	Server  bool       // read by webhooks.py, not by bot.py
 	Only    string     // the label of the only transport that needs it, or ""
 	OnlyID  string     // the id of that transport, or ""

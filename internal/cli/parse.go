@@ -163,7 +163,8 @@ func (f *Flags) unknownOption(arg string) report.Problem {
 	if plain == "" || !isOptionLike {
 		return report.Problem{Message: "unknown option; put `--` before an argument that begins with -"}
 	}
-	return report.Problem{Field: strings.TrimLeft(typed, "-"), Where: typed, Message: "unknown option" + seeHelp}
+	field := strings.TrimLeft(typed, "-")
+	return report.Problem{Field: field, Where: typed, Message: "unknown option" + seeHelp}
 }
 
 // otherNames are the names that other tools have for an option, by its name in vbot.

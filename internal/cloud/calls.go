@@ -285,8 +285,8 @@ func (c *Client) prune(ctx context.Context, set, key string) error {
 	}
 }
 
-// GetOrNew returns a secret set, or says that it is new: neither a request for it nor the listing finds it. If
-// only one of them does, somebody may have just created the set, so it tries again.
+// GetOrNew returns a secret set, or says that it is new: neither a request for it nor the listing finds it.
+// If only one of them does, somebody may have just created the set, so it tries again.
 func (c *Client) GetOrNew(ctx context.Context, name string) (set *Set, isNew bool, err error) {
 	for try := 1; ; try++ {
 		set, err = c.Get(ctx, name)

@@ -222,9 +222,10 @@ func TestIdentifiers(t *testing.T) {
 	}
 	// Unless vbot has read the value: the API may know it from an earlier run.
 	c = clientThatSent()
-	c.ProtectValues("acme-production-keys", []secret.Pair{{Key: "K", Value: secret.New("acme-production-keys")}, {
-		Key: "A_KEY_OF_MANY_LETTERS", Value: secret.New("another-value-of-many-letters"),
-	}})
+	c.ProtectValues("acme-production-keys", []secret.Pair{
+		{Key: "K", Value: secret.New("acme-production-keys")},
+		{Key: "A_KEY_OF_MANY_LETTERS", Value: secret.New("another-value-of-many-letters")},
+	})
 	for name, want := range map[string]string{
 		"acme-production-keys": "", "A_KEY_OF_MANY_LETTERS": "",
 		"another-value-of-many-letters": "a key that repeats a value",

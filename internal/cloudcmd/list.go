@@ -106,7 +106,8 @@ func (s *Show) Run(ctx context.Context, api *cloud.Client) (report.Result, error
 	}
 	if s.Region != "" && set.Region != s.Region {
 		const elsewhere = "%s is in region %s, not in %s"
-		return nil, about("region", api.Errorf(report.NotFound, elsewhere, s.Name, orDash(set.Region), s.Region))
+		err := api.Errorf(report.NotFound, elsewhere, s.Name, orDash(set.Region), s.Region)
+		return nil, about("region", err)
 	}
 	return &ShowResult{
 		Name:  s.Name,

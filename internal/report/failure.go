@@ -51,7 +51,7 @@ type Failure struct {
 
 // A Problem is one mistake, shown as one line of text.
 type Problem struct {
-	Field    string   `json:"field" about:"key, option, argument, variable, name, path or FILE:LINE; or empty"`
+	Field    string   `json:"field" about:"key, option, argument, variable, name, path, FILE:LINE, or empty"`
 	Message  string   `json:"message" about:"what is wrong"`
 	Allowed  []string `json:"allowed" about:"the values that are accepted; empty if unknown"`
 	AtLine   Number   `json:"line" about:"line of the file, from 1; null if none applies"`

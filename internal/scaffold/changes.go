@@ -43,7 +43,7 @@ type NeededVariable struct {
 	Or        [][]string    `json:"or" about:"what may be set instead: the variables of one of these lists"`
 	OnlyOne   bool          `json:"only_one" about:"name and the lists of or exclude each other"`
 	From      string        `json:"from" about:"the page where you get the value, or what it is"`
-	Only      report.OrNull `json:"only_for" about:"id of the only transport that needs it; null if each does"`
+	Only      report.OrNull `json:"only_for" about:"id of the only transport that needs it, or null"`
 	OnlyLabel report.OrNull `json:"only_for_label" about:"the name of that transport for people, or null"`
 }
 

@@ -149,7 +149,8 @@ func TestNeededVariables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const openai, nvidia = "https://platform.openai.com/api-keys", "https://build.nvidia.com/settings/api-keys"
+	const openai = "https://platform.openai.com/api-keys"
+	const nvidia = "https://build.nvidia.com/settings/api-keys"
 	account := NeededVariable{
 		Name:      "TWILIO_ACCOUNT_SID",
 		Or:        [][]string{},
