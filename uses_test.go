@@ -281,9 +281,9 @@ func (i listedImporter) Import(path string) (*types.Package, error) {
 func TestPythonUses(t *testing.T) {
 	parallel(t)
 	modules := []string{
-		"aiohttp", "asyncio.subprocess", "ctypes", "ftplib", "http.client", "http.server", "httpx", "importlib",
-		"multiprocessing", "pickle", "requests", "runpy", "smtplib", "socket", "ssl", "subprocess", "telnetlib",
-		"urllib.request", "websockets",
+		"aiohttp", "asyncio.subprocess", "ctypes", "ftplib", "http.client", "http.server", "httpx",
+		"importlib", "multiprocessing", "pickle", "requests", "runpy", "smtplib", "socket", "ssl",
+		"subprocess", "telnetlib", "urllib.request", "websockets",
 	}
 	names := strings.ReplaceAll(strings.Join(modules, "|"), ".", `\.`)
 	reaching := regexp.MustCompile(`(?m)^\s*(?:from|import) +(` + names + `)\b|` +
