@@ -190,6 +190,43 @@ func TestJSONOfACheck(t *testing.T) {
 	}
 }
 
+// An option that takes something from the owner's tools or tests says so, once, and others say nothing.
+func TestUpdateSaysWhatIsLost(t *testing.T) {
+	const spoken = "a realtime model speaks for itself, and nothing speaks a TTSSpeakFrame"
+	eval := bot.ByKey("enable_eval")
+	const tests = "nothing runs the tests in server/tests any more"
+	realtime := bot.Values{
+		bot.OptMode:     {Text: "realtime", FromFlag: true},
+		bot.OptRealtime: {Text: "openai", FromFlag: true},
+	}
+	for _, c := range []struct {
+		from, to bot.Values
+		note     string
+	}{
+		{nil, realtime, spoken},
+		{nil, bot.Values{eval: {On: false, FromFlag: true}}, tests},
+		{nil, bot.Values{bot.OptTTS: {Text: "elevenlabs", FromFlag: true}}, ""},
+	} {
+		dir := t.TempDir()
+		e, notes := env(dir)
+		values := bot.Quickstart()
+		values[eval] = bot.Value{On: true, FromFlag: true}
+		if _, err := (Create{Project: Project{Target: "bot", Bot: values}}).Run(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		*notes = nil
+		if _, err := (Update{Project: Project{Target: "bot", Bot: c.to}}).Run(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		if c.note == "" && len(*notes) == 0 {
+			continue
+		}
+		if len(*notes) != 1 || c.note == "" || !strings.HasPrefix((*notes)[0], c.note) {
+			t.Errorf("%q instead of %q", *notes, c.note)
+		}
+	}
+}
+
 // A bot that loses its last telephone transport loses more than that: a note lists it.
 func TestUpdateWithoutTheTelephone(t *testing.T) {
 	dir := t.TempDir()
