@@ -218,11 +218,12 @@ func TestUpdateSaysWhatIsLost(t *testing.T) {
 		if _, err := (Update{Project: Project{Target: "bot", Bot: c.to}}).Run(context.Background(), e); err != nil {
 			t.Fatal(err)
 		}
-		if c.note == "" && len(*notes) == 0 {
+		said := slices.DeleteFunc(*notes, func(note string) bool { return strings.HasPrefix(note, "ignoring ") })
+		if c.note == "" && len(said) == 0 {
 			continue
 		}
-		if len(*notes) != 1 || c.note == "" || !strings.HasPrefix((*notes)[0], c.note) {
-			t.Errorf("%q instead of %q", *notes, c.note)
+		if len(said) != 1 || c.note == "" || !strings.HasPrefix(said[0], c.note) {
+			t.Errorf("%q instead of %q", said, c.note)
 		}
 	}
 }
