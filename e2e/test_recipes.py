@@ -67,6 +67,9 @@ KEYS = "test_phone_keys.py::test_keys_are_pressed"
 
 # Examples that belong into another file, and the test that runs them.
 ELSEWHERE: dict[Key, str] = {
+    ("RECIPES.md", "A judge with your OpenAI key"): (
+        "test_own_tests.py::test_a_judge_uses_the_key_of_the_owner"
+    ),
     ("RECIPES.md", "The test of a transfer"): "test_own_tests.py::test_callers_are_put_through",
 }
 

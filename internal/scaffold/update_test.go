@@ -211,11 +211,13 @@ func TestUpdateSaysWhatIsLost(t *testing.T) {
 		e, notes := env(dir)
 		values := bot.Quickstart()
 		values[eval] = bot.Value{On: true, FromFlag: true}
-		if _, err := (Create{Project: Project{Target: "bot", Bot: values}}).Run(context.Background(), e); err != nil {
+		create := Create{Project: Project{Target: "bot", Bot: values}}
+		if _, err := create.Run(context.Background(), e); err != nil {
 			t.Fatal(err)
 		}
 		*notes = nil
-		if _, err := (Update{Project: Project{Target: "bot", Bot: c.to}}).Run(context.Background(), e); err != nil {
+		update := Update{Project: Project{Target: "bot", Bot: c.to}}
+		if _, err := update.Run(context.Background(), e); err != nil {
 			t.Fatal(err)
 		}
 		said := slices.DeleteFunc(*notes, func(note string) bool { return strings.HasPrefix(note, "ignoring ") })
