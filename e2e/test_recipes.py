@@ -152,6 +152,7 @@ NAMED = {
     ("AGENTS.md", "now()"): "what there is",
     ("AGENTS.md", "vbot.facts"): "a module",
     ("RECIPES.md", "await runner.run()"): "a place",
+    ("RECIPES.md", "await asyncio.to_thread(...)"): "what there is",
     ("RECIPES.md", "vbot.hang_up"): "what telephone bots have",
     ("DEPLOY.md", 'TransferFrame(number, caller_id="+15557654321")'): "another form of the example",
     ("DEPLOY.md", 'client["id"]'): "what there is",
