@@ -53,7 +53,7 @@ def edit(project: bots.Project, *what: tuple[str, str, recipes.Recipe]) -> None:
     assert "0 errors, 0 warnings, 0 informations" in said
 
 
-HOURS = "time.weekday() > 4 or not 9 <= time.hour < 17"
+HOURS = "is_holiday or not 9 <= time.hour < 17"
 
 
 def set_hours(project: bots.Project, closed: str) -> None:

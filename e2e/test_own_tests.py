@@ -104,6 +104,8 @@ def made(vbot: Path) -> bots.Project:
 
 ADDED = (
     "alerts.py",
+    "evals/judges.py",
+    "evals/no_advice.yaml",
     "days.py",
     "handing_over.py",
     "tests/test_days.py",
@@ -268,6 +270,29 @@ def test_callers_book_at_an_api_of_the_owner(project: bots.Project) -> None:
     tool.write_text(editing.replaced(tool.read_text(), ('/appointments"', '/bookings"')))
     done = pytest_in(project, "tests", "-k", "the_tool_books")
     assert done.returncode == 1, done.stdout
+
+
+JUDGE = """
+from pipecat.evals.scenario import load_scenario_file
+from pipecat.evals.services import classifier_from_config
+
+print(load_scenario_file("evals/no_advice.yaml"))
+judge = {"factory": "evals.judges.openai", "model": "gpt-4.1"}
+made = classifier_from_config(judge, where="judge.eval")
+print(type(made).__name__, made._llm._settings.model)
+"""
+
+
+def test_a_judge_uses_the_key_of_the_owner(project: bots.Project) -> None:
+    section = editing.documents(project.folder)["RECIPES.md", "A judge with your OpenAI key"]
+    (project.server / "evals/judges.py").write_text(section.blocks[0])
+    _, _, rest = (project.folder / "RECIPES.md").read_text().partition("```yaml\nname: no_advice\n")
+    (project.server / "evals/no_advice.yaml").write_text(f"name: no_advice\n{rest.split('```')[0]}")
+    done = without_network(
+        ".venv/bin/python", "-c", JUDGE, cwd=project.server, OPENAI_API_KEY="sk-test"
+    )
+    assert done.returncode == 0 and "LLMClassifier gpt-4.1" in done.stdout, done
+    assert "names no medicine" in done.stdout, done.stdout
 
 
 ALERTS = """

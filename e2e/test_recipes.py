@@ -67,6 +67,9 @@ KEYS = "test_phone_keys.py::test_keys_are_pressed"
 
 # Examples that belong into another file, and the test that runs them.
 ELSEWHERE: dict[Key, str] = {
+    ("RECIPES.md", "A judge with your OpenAI key"): (
+        "test_own_tests.py::test_a_judge_uses_the_key_of_the_owner"
+    ),
     ("RECIPES.md", "The test of a transfer"): "test_own_tests.py::test_callers_are_put_through",
 }
 
@@ -149,6 +152,7 @@ NAMED = {
     ("AGENTS.md", "now()"): "what there is",
     ("AGENTS.md", "vbot.facts"): "a module",
     ("RECIPES.md", "await runner.run()"): "a place",
+    ("RECIPES.md", "await asyncio.to_thread(...)"): "what there is",
     ("RECIPES.md", "vbot.hang_up"): "what telephone bots have",
     ("DEPLOY.md", 'TransferFrame(number, caller_id="+15557654321")'): "another form of the example",
     ("DEPLOY.md", 'client["id"]'): "what there is",

@@ -53,6 +53,9 @@ func (d *Data) envGroups() (groups []envGroup) {
 	if d.EnableNoiseCancel {
 		groups = append(groups, noiseCancelling)
 	}
+	if d.DeployToCloud {
+		add("Pipecat Cloud", cloudVariables)
+	}
 	add("Your own machines; see deploy/README.md", d.selfHost)
 	return groups
 }
@@ -83,6 +86,13 @@ var recordingVariables = []catalog.Variable{{
 var observabilityVariables = []catalog.Variable{{
 	Name: "OTEL_EXPORTER_OTLP_ENDPOINT",
 	Note: "where to send traces over OTLP, such as http://localhost:4318",
+}}
+
+// cloudVariables are the variables that Pipecat Cloud's base image reads.
+var cloudVariables = []catalog.Variable{{
+	Name:     "PIPECAT_LOG_LEVEL",
+	Note:     "of the log in the cloud: at DEBUG it has what people say, at INFO it has not",
+	Fallback: "DEBUG",
 }}
 
 // noiseCancelling has the variables that Krisp's SDK reads.

@@ -339,7 +339,7 @@ func checkVariables(t *testing.T, seed uint64, cat *catalog.Catalog, text map[st
 		}
 		named[m[1]] = true
 	}
-	read := map[string]bool{}
+	read := map[string]bool{"PIPECAT_LOG_LEVEL": true} // by Pipecat Cloud's base image
 	deployed := map[string]bool{
 		"LOGURU_SERIALIZE":        true,
 		"PIPECAT_ALLOWED_ORIGINS": true,

@@ -113,6 +113,15 @@ func (c *comparison) warnOfOptions(env Env, options bot.Values) {
 			"the new one, but translate a GREETING that is spoken as it is"
 		env.Warn(bot.OptLanguage.Key, "", stays)
 	}
+	if was.bot.TTS() != nil && c.now.TTS() == nil {
+		const unspoken = "a realtime model speaks for itself, and nothing speaks a TTSSpeakFrame of your tools: " +
+			"DEPLOY.md has hand_over without one"
+		env.Warn(bot.OptMode.Key, "", unspoken)
+	}
+	if was.bot.EnableEval && !c.config.EnableEval {
+		const untested = "nothing runs the tests in server/tests any more: pytest and the stand-ins go"
+		env.Warn("enable_eval", "", untested)
+	}
 }
 
 // warnOfLostTelephone says what a bot loses with its last telephone transport.

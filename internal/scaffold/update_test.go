@@ -190,6 +190,46 @@ func TestJSONOfACheck(t *testing.T) {
 	}
 }
 
+// An option that takes something from the owner's tools or tests says so, once, and others say nothing.
+func TestUpdateSaysWhatIsLost(t *testing.T) {
+	const spoken = "a realtime model speaks for itself, and nothing speaks a TTSSpeakFrame"
+	eval := bot.ByKey("enable_eval")
+	const tests = "nothing runs the tests in server/tests any more"
+	realtime := bot.Values{
+		bot.OptMode:     {Text: "realtime", FromFlag: true},
+		bot.OptRealtime: {Text: "openai", FromFlag: true},
+	}
+	for _, c := range []struct {
+		from, to bot.Values
+		note     string
+	}{
+		{nil, realtime, spoken},
+		{nil, bot.Values{eval: {On: false, FromFlag: true}}, tests},
+		{nil, bot.Values{bot.OptTTS: {Text: "elevenlabs", FromFlag: true}}, ""},
+	} {
+		dir := t.TempDir()
+		e, notes := env(dir)
+		values := bot.Quickstart()
+		values[eval] = bot.Value{On: true, FromFlag: true}
+		create := Create{Project: Project{Target: "bot", Bot: values}}
+		if _, err := create.Run(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		*notes = nil
+		update := Update{Project: Project{Target: "bot", Bot: c.to}}
+		if _, err := update.Run(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		said := slices.DeleteFunc(*notes, func(note string) bool { return strings.HasPrefix(note, "ignoring ") })
+		if c.note == "" && len(said) == 0 {
+			continue
+		}
+		if len(said) != 1 || c.note == "" || !strings.HasPrefix(said[0], c.note) {
+			t.Errorf("%q instead of %q", said, c.note)
+		}
+	}
+}
+
 // A bot that loses its last telephone transport loses more than that: a note lists it.
 func TestUpdateWithoutTheTelephone(t *testing.T) {
 	dir := t.TempDir()

@@ -49,7 +49,7 @@ func (w Written) Text(page *report.Printer) {
 		page.Note("%s", w.advice)
 	}
 	if len(w.added) > 0 {
-		lines := "server/.env now also needs:"
+		lines := "What the change needs in server/.env, if it is not there yet:"
 		for _, c := range w.added {
 			lines += "\n  " + c.Line()
 		}

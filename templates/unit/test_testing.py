@@ -411,7 +411,7 @@ def test_the_last_words_of_a_bot_that_did_not_start(tmp_path: Path) -> None:
     assert Bot("", log).last_words() == "Traceback:\nNameError: a"
 
 
-def answering(*answers: Any, **properties: bool) -> Any:
+def answering(*answers: Any, **properties: Any) -> Any:
     """A tool that answers this."""
 
     async def tool(params: Any) -> None:

@@ -1,7 +1,8 @@
 """Tests of agent.py. This file is yours: no update changes it.
 
-The example is a tool that books appointments at an API of your own, which is played here. In tests,
-the bot has it without a line in TOOLS of agent.py until you change appointments.py, or set REQUIRED.
+The example is a tool that books appointments at an API of your own, which is played here. The bot
+has it in tests until you change appointments.py, or name its variables in REQUIRED of agent.py.
+From then on, TOOLS has to list it.
 
 `script` says what the model answers in a test; what it does not say, the model repeats.
 """

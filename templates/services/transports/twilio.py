@@ -10,8 +10,8 @@
 # env: TWILIO_AUTH_TOKEN required secret library unless TWILIO_API_KEY: auth token, or an API key
 # env: TWILIO_API_KEY optional id library without TWILIO_AUTH_TOKEN: API key, in place of the token
 # env: TWILIO_API_SECRET optional secret library with TWILIO_API_KEY: secret of that API key
-# env: TWILIO_REGION optional region library: processing region
-# env: TWILIO_EDGE optional region library: edge location
+# env: TWILIO_REGION optional region library: region that processes calls, such as ie1, where the number is routed; its keys are its own
+# env: TWILIO_EDGE optional region library: edge location of the API, such as dublin; needed with TWILIO_REGION
 # stand-in: twilio
 # host: api.twilio.com: to hang up; with TWILIO_EDGE and TWILIO_REGION, api.EDGE.REGION.twilio.com
 # self-host-env: BOT_PUBLIC_URL optional url: https address of the bot, if not DOMAIN
