@@ -288,6 +288,7 @@ def test_how_self_host_ends_calls(made: bots.Project) -> None:
             api = twilio(Twiml=FALLBACK_TWIML) if "FALLBACK_NUMBER" in env else twilio()
             _, stand_ins = services(api, kind=FaultyOpenAI)
             async with stand_ins, made.bot(stand_ins.env, script="self_host.py") as bot:
+                await until(lambda bot=bot: "Serving up to" in bot.log, 20)  # until then it is full
                 path = f"/{HOSTED['PHONE_TOKEN']}"
                 async with socket_clients.call(TwilioCaller, bot.url, path) as phone:
                     await phone.hear(GREETING)

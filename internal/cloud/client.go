@@ -56,7 +56,8 @@ type Client struct {
 	// The values that responses may not repeat, and names that they may; see protect.
 	sensitive      []secret.Value  // values as they are
 	sensitiveForms []secret.Value  // the forms that these values may have in prose
-	publicNames    map[string]bool // names in requests, and names that the API mentioned first
+	sentNames      map[string]bool // names in requests
+	publicNames    map[string]bool // these, and names that the API mentioned first
 }
 
 // New makes a client for the API at base. roots are the certificate authorities to trust; nil
@@ -68,6 +69,7 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 		TryTimeout:       tryTimeout,
 		CallTimeout:      callTimeout,
 		organizationFrom: "--organization",
+		sentNames:        map[string]bool{},
 		publicNames:      map[string]bool{},
 	}
 	dialer := &net.Dialer{Timeout: dialTimeout}

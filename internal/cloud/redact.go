@@ -25,16 +25,49 @@ const (
 	minPart       = 4    // bytes; a word may contain a shorter value by chance
 )
 
-// protect remembers a secret value that a request sends, so that no response that repeats it is shown. If
-// the value is base64, it also remembers the decoded text, such as USER:PASSWORD. A value that is also a
-// name in the request, or in an earlier response, is public. A value much longer than prose cannot be in
-// prose.
+// ProtectValues remembers the values of pairs that the next requests are about, so that no prose of a
+// response repeats them, even before one of them is sent: the API may know them from an earlier run. The
+// secret's name and the keys may be repeated.
+func (c *Client) ProtectValues(name string, pairs []secret.Pair) {
+	c.addName(name)
+	for _, p := range pairs { // all names before any value
+		c.addName(p.Key)
+	}
+	for _, p := range pairs {
+		c.protectInProse(p.Value)
+	}
+}
+
+// addName remembers a name in a request, which a response may repeat.
+func (c *Client) addName(name string) {
+	c.sentNames[name] = true
+	c.publicNames[name] = true
+}
+
+// protect remembers a secret value that a request sends, so that no response that repeats it is shown. A
+// value that is also a name in the request, or in an earlier response, may still be an identifier.
 func (c *Client) protect(v secret.Value) {
+	c.protectInProse(v)
+	for _, v := range append(decodedValues(v), v) {
+		value := v.Reveal()
+		if value != "" && len(value) <= maxIdentifier && !c.publicNames[value] { // no identifier is longer
+			c.sensitive = append(c.sensitive, v)
+		}
+	}
+}
+
+// protectInProse remembers a value, so that no prose that repeats it is shown. A value much longer than prose
+// cannot be in prose.
+func (c *Client) protectInProse(v secret.Value) {
 	value := v.Reveal()
-	if value == "" || len(value) > 8*maxProse || c.publicNames[value] {
+	if value == "" || len(value) > 8*maxProse || c.sentNames[value] {
 		return
 	}
-	c.sensitive = append(c.sensitive, v)
+	text := canonical(value)
+	isKnown := func(form secret.Value) bool { return form.Reveal() == text }
+	if slices.ContainsFunc(c.sensitiveForms, isKnown) {
+		return
+	}
 	forms := []string{value}
 	if data := []byte(value); len(data) >= minPart {
 		forms = append(forms, hex.EncodeToString(data))
@@ -49,12 +82,19 @@ func (c *Client) protect(v secret.Value) {
 			c.sensitiveForms = append(c.sensitiveForms, secret.New(form))
 		}
 	}
-	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(value, "=\r\n"))
-	if err == nil && utf8.Valid(decoded) {
-		_, password, _ := strings.Cut(string(decoded), ":")
-		c.protect(secret.New(string(decoded)))
-		c.protect(secret.New(password))
+	for _, decoded := range decodedValues(v) {
+		c.protectInProse(decoded)
 	}
+}
+
+// decodedValues returns the text of a value in base64, such as USER:PASSWORD, and the password.
+func decodedValues(v secret.Value) []secret.Value {
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(v.Reveal(), "=\r\n"))
+	if err != nil || !utf8.Valid(decoded) {
+		return nil
+	}
+	_, password, _ := strings.Cut(string(decoded), ":")
+	return []secret.Value{secret.New(string(decoded)), secret.New(password)}
 }
 
 // insideBase64 returns what data looks like in the base64 of a longer text, such as {"KEY":"VALUE"}: the

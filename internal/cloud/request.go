@@ -73,24 +73,15 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 	}
 }
 
-// ProtectValues remembers the values that no response may repeat: those of pairs that the next requests are
-// about, even before one of them is sent. The secret's name and the keys may be repeated.
-func (c *Client) ProtectValues(name string, pairs []secret.Pair) {
-	c.publicNames[name] = true
-	for _, p := range pairs { // all names before any value
-		c.publicNames[p.Key] = true
-	}
-	for _, p := range pairs {
-		c.protect(p.Value)
-	}
-}
-
-// protectValues does this for one request.
+// protectValues remembers the values that the response may not repeat, and the names that it may.
 func (c *Client) protectValues(r request) {
 	for _, name := range append(r.path, r.ref.Region) {
-		c.publicNames[name] = true
+		c.addName(name)
 	}
 	c.ProtectValues("", r.pairs)
+	for _, p := range r.pairs {
+		c.protect(p.Value)
+	}
 }
 
 // pauseAfter returns how long to wait after a number of tries: twice as long each time, minus a random

@@ -114,8 +114,8 @@ func (c *comparison) warnOfOptions(env Env, options bot.Values) {
 		env.Warn(bot.OptLanguage.Key, "", stays)
 	}
 	if was.bot.TTS() != nil && c.now.TTS() == nil {
-		const unspoken = "a realtime model speaks for itself, and nothing speaks a TTSSpeakFrame of your tools: " +
-			"DEPLOY.md has hand_over without one"
+		const unspoken = "a realtime model speaks for itself, and nothing speaks a TTSSpeakFrame of your " +
+			"tools: DEPLOY.md has hand_over without one"
 		env.Warn(bot.OptMode.Key, "", unspoken)
 	}
 	if was.bot.EnableEval && !c.config.EnableEval {

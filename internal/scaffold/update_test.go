@@ -220,7 +220,8 @@ func TestUpdateSaysWhatIsLost(t *testing.T) {
 		if _, err := update.Run(context.Background(), e); err != nil {
 			t.Fatal(err)
 		}
-		said := slices.DeleteFunc(*notes, func(note string) bool { return strings.HasPrefix(note, "ignoring ") })
+		isDropped := func(note string) bool { return strings.HasPrefix(note, "ignoring ") }
+		said := slices.DeleteFunc(*notes, isDropped)
 		if c.note == "" && len(said) == 0 {
 			continue
 		}
