@@ -27,7 +27,7 @@ JSON_FILES = {
     "completion/words.json": "completion-words",
 }
 # What a dry run prints after the configuration, only with --json.
-AFTER_CONFIG = ("files", "variables", "warnings")
+AFTER_CONFIG = ("changed", "files", "variables", "warnings")
 
 
 def strict(schema: Any) -> Any:
