@@ -53,6 +53,7 @@ def edit(project: bots.Project, *what: tuple[str, str, recipes.Recipe]) -> None:
     assert "0 errors, 0 warnings, 0 informations" in said
 
 
+DAYS = "time.weekday() > 4 or str(time.date()) in HOLIDAYS"
 HOURS = "is_holiday or not 9 <= time.hour < 17"
 
 
@@ -60,8 +61,8 @@ def set_hours(project: bots.Project, closed: str) -> None:
     """Change the hours of colleagues, so that the result does not depend on the day of the test."""
     agent = project.server / "handing_over.py"
     source = agent.read_text()
-    assert source.count(HOURS) == 1
-    agent.write_text(source.replace(HOURS, closed))
+    assert source.count(DAYS) == source.count(HOURS) == 1
+    agent.write_text(source.replace(DAYS, closed).replace(HOURS, "is_holiday"))
 
 
 def configure(project: bots.Project, **values: str) -> None:
