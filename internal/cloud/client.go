@@ -54,10 +54,11 @@ type Client struct {
 	transport *http.Transport
 
 	// The values that responses may not repeat, and names that they may; see protect.
-	sensitive      []secret.Value  // values as they are
-	sensitiveForms []secret.Value  // the forms that these values may have in prose
-	sentNames      map[string]bool // names in requests
-	publicNames    map[string]bool // these, and names that the API mentioned first
+	sensitive      []secret.Value        // values as they are
+	sensitiveForms []secret.Value        // the forms that these values may have in prose
+	protected      map[secret.Value]bool // whose forms these are
+	sentNames      map[string]bool       // names in requests
+	publicNames    map[string]bool       // these, and names that the API mentioned first
 }
 
 // New makes a client for the API at base. roots are the certificate authorities to trust; nil
@@ -69,6 +70,7 @@ func New(base *url.URL, roots *x509.CertPool, s system.System) *Client {
 		TryTimeout:       tryTimeout,
 		CallTimeout:      callTimeout,
 		organizationFrom: "--organization",
+		protected:        map[secret.Value]bool{},
 		sentNames:        map[string]bool{},
 		publicNames:      map[string]bool{},
 	}

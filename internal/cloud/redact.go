@@ -29,19 +29,21 @@ const (
 // response repeats them, even before one of them is sent: the API may know them from an earlier run. The
 // secret's name and the keys may be repeated.
 func (c *Client) ProtectValues(name string, pairs []secret.Pair) {
-	c.addName(name)
-	for _, p := range pairs { // all names before any value
-		c.addName(p.Key)
-	}
+	c.addNames(pairs, name)
 	for _, p := range pairs {
 		c.protectInProse(p.Value)
 	}
 }
 
-// addName remembers a name in a request, which a response may repeat.
-func (c *Client) addName(name string) {
-	c.sentNames[name] = true
-	c.publicNames[name] = true
+// addNames remembers the names in a request and the keys of its pairs, which a response may repeat.
+func (c *Client) addNames(pairs []secret.Pair, names ...string) {
+	for _, p := range pairs {
+		names = append(names, p.Key)
+	}
+	for _, name := range names {
+		c.sentNames[name] = true
+		c.publicNames[name] = true
+	}
 }
 
 // protect remembers a secret value that a request sends, so that no response that repeats it is shown. A
@@ -60,14 +62,10 @@ func (c *Client) protect(v secret.Value) {
 // cannot be in prose.
 func (c *Client) protectInProse(v secret.Value) {
 	value := v.Reveal()
-	if value == "" || len(value) > 8*maxProse || c.sentNames[value] {
+	if value == "" || len(value) > 8*maxProse || c.sentNames[value] || c.protected[v] {
 		return
 	}
-	text := canonical(value)
-	isKnown := func(form secret.Value) bool { return form.Reveal() == text }
-	if slices.ContainsFunc(c.sensitiveForms, isKnown) {
-		return
-	}
+	c.protected[v] = true
 	forms := []string{value}
 	if data := []byte(value); len(data) >= minPart {
 		forms = append(forms, hex.EncodeToString(data))

@@ -75,10 +75,7 @@ func (c *Client) call(ctx context.Context, r request, into response) error {
 
 // protectValues remembers the values that the response may not repeat, and the names that it may.
 func (c *Client) protectValues(r request) {
-	for _, name := range append(r.path, r.ref.Region) {
-		c.addName(name)
-	}
-	c.ProtectValues("", r.pairs)
+	c.addNames(r.pairs, append(r.path, r.ref.Region)...) // all names before any value
 	for _, p := range r.pairs {
 		c.protect(p.Value)
 	}
