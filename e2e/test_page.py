@@ -13,6 +13,7 @@ import bots
 import network
 from clients import SCREENSHOTS, Visit, chromium, is_asked_twice, recording, timed, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION, SENTENCES, stand_ins
+from editing import silence_ends_after
 from firefox import HEADSET, SPEAKERS, firefox, person
 from scripted import ENDINGS, ScriptedPeer, scripted_peer
 from services import Refusing
@@ -194,38 +195,34 @@ def test_a_session_that_the_bot_ends_is_no_failure(project: bots.Project, microp
 
 def test_a_real_bot_says_why_it_ends_the_session(project: bots.Project, microphone: Path) -> None:
     """Before it closes the connection: it is stopped, and before that, nobody speaks for long."""
-    code = project.server / "bot.py"
-    original = code.read_text()
-    limit = "idle_timeout_secs=runner_args.pipeline_idle_timeout_secs"
-    assert limit in original
+
+    async def ends(patience: int, words: str) -> None:
+        async with (
+            stand_ins((TYPED,)) as services,
+            project.bot(services.env) as bot,
+            chromium(microphone) as browser,
+        ):
+            async with browser.visit(f"{bot.url}/", "microphone") as visit:
+                await visit.connect()
+                await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
+                await visit.button("Mute").click()
+                if patience == 300:
+                    bot.process.terminate()
+                hint = visit.page.locator("#hint")
+                await expect(hint).to_have_text(words, timeout=60_000)
+                await expect(visit.page.locator(".mood")).to_have_text("Ended")
+                await visit.no_alert()
+            lines = [line for line in bot.log.splitlines() if "Ended after" in line]
+            end = "the server is stopping" if patience == 300 else "nobody spoke for 5 minutes"
+            assert len(lines) == 1 and lines[0].endswith(end), lines
+            assert bot.errors() == []
 
     async def main() -> None:
         for patience, words in ((300, "The bot stopped. Try again later."), (8, ENDINGS[0][1])):
-            code.write_text(original.replace(limit, f"idle_timeout_secs={patience}"))
-            async with (
-                stand_ins((TYPED,)) as services,
-                project.bot(services.env) as bot,
-                chromium(microphone) as browser,
-            ):
-                async with browser.visit(f"{bot.url}/", "microphone") as visit:
-                    await visit.connect()
-                    await expect(visit.entries("Bot", GREETING)).to_have_count(1, timeout=20_000)
-                    await visit.button("Mute").click()
-                    if patience == 300:
-                        bot.process.terminate()
-                    hint = visit.page.locator("#hint")
-                    await expect(hint).to_have_text(words, timeout=60_000)
-                    await expect(visit.page.locator(".mood")).to_have_text("Ended")
-                    await visit.no_alert()
-                lines = [line for line in bot.log.splitlines() if "Ended after" in line]
-                end = "the server is stopping" if patience == 300 else "nobody spoke for 5 minutes"
-                assert len(lines) == 1 and lines[0].endswith(end), lines
-                assert bot.errors() == []
+            with silence_ends_after(project.server, patience):
+                await ends(patience, words)
 
-    try:
-        network.run(main, timeout=180)
-    finally:
-        code.write_text(original)
+    network.run(main, timeout=180)
 
 
 PICTURE = Path(__file__).parents[1] / "docs/page.png"

@@ -21,6 +21,7 @@ import speech
 import webrtc_client
 from caller import EAR, until
 from conversation import ANSWER, GREETING, KEYS, QUESTION
+from editing import silence_ends_after
 from faults import BusyTwilio, Faulty, FaultyOpenAI
 from phones import TwilioAPI, TwilioCaller
 from realtime import RealtimeOpenAI
@@ -373,16 +374,8 @@ def test_how_visits_end(made: bots.Project, way: str) -> None:
     async def visit() -> None:
         _, stand_ins = services(kind=FaultyOpenAI)
         [thinking] = [one for one in stand_ins.services if isinstance(one, FaultyOpenAI)]
-        code = made.server / "bot.py"
-        original = code.read_text()
-        limit = "idle_timeout_secs=runner_args.pipeline_idle_timeout_secs"
-        assert limit in original
-        if way == "silence":  # after which the framework gives up, minutes by default
-            code.write_text(original.replace(limit, "idle_timeout_secs=4"))
-        try:
+        with silence_ends_after(made.server, 4 if way == "silence" else 300):
             await visits_end(made, stand_ins, thinking, way)
-        finally:
-            code.write_text(original)
         record = await recorded(made)
         assert (record["ended_by"], record["transport"]) == (way, "webrtc")
         assert (record["ended_at"] is None) == (way == "interrupted")

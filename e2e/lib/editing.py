@@ -1,6 +1,7 @@
 """Edits agent.py and bot.py as a person would who follows a document."""
 
 import ast
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,6 +24,20 @@ def parted(block: str) -> tuple[str, str]:
     at = re.search(r"(?m)^(@|def |async def |class | {4,}\S|[A-Z_]+ = )", block)
     assert at, f"nothing but imports: {block}"
     return block[: at.start()], block[at.start() :]
+
+
+@contextlib.contextmanager
+def silence_ends_after(server: Path, seconds: float) -> Iterator[None]:
+    """Let the framework end sessions in which nobody speaks for so long: 5 minutes by default."""
+    code = server / "bot.py"
+    original = code.read_text()
+    limit = "idle_timeout_secs=runner_args.pipeline_idle_timeout_secs"
+    assert limit in original
+    code.write_text(original.replace(limit, f"idle_timeout_secs={seconds}"))
+    try:
+        yield
+    finally:
+        code.write_text(original)
 
 
 @dataclass
